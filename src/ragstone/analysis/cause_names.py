@@ -145,6 +145,8 @@ class Outcome:
     wrong: float | None = None
     # `fine` rows have no main cause: what was found in them is not probable enough.
     status: Status = "no judgement"
+    # The people whose labels decided the status.
+    labelled_by: tuple[str, ...] = ()
 
     def without_texts(self) -> Outcome:
         """A small copy for counting, without the texts of the findings."""

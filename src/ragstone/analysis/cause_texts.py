@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ragstone.analysis.cause_names import Outcome, Status
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.row_status import word_of
@@ -12,15 +14,16 @@ LOOK = "look"
 
 
 class RowLabel(str):
-    """The main cause of a row, `not examined` or empty, with the probability that the row is wrong."""
+    """The main cause of a row, `not examined` or empty, with the probability that the row is wrong, and who labelled it."""
 
-    __slots__ = ("wrong",)
+    __slots__ = ("labelled", "wrong")
     wrong: float | None
+    labelled: str
 
-    def __new__(cls, text: str, wrong: float | None = None) -> RowLabel:
+    def __new__(cls, text: str, wrong: float | None = None, labelled: str = "") -> RowLabel:
         """The label of a row."""
         label = super().__new__(cls, text)
-        label.wrong = wrong
+        label.wrong, label.labelled = wrong, labelled
         return label
 
     @property
@@ -33,12 +36,21 @@ def cause_label(diagnosis: Diagnosis, outcome: Outcome) -> RowLabel:
     """The main cause, `look`, `not examined`, or empty for a sample without a fault, or if no sample was examined."""
     missing = NOT_EXAMINED if outcome.undecided and diagnosis.decided else ""
     name = outcome.cause.name if outcome.cause else LOOK if outcome.status == LOOK else missing
-    return RowLabel(name, outcome.wrong)
+    return RowLabel(name, outcome.wrong, people_text(outcome.labelled_by))
 
 
 def status_text(outcome: Outcome) -> str:
-    """`wrong (92 %)`, `look (45 %)`, `fine (6 %)`: the probability that the row is wrong; `no judgement`."""
+    """`wrong (92 %)`, `look (45 %)`, `fine (6 %)`: the probability that it is wrong; `wrong (labelled by Ana)`; `no judgement`."""
+    if outcome.labelled_by:
+        return f"{outcome.status} ({people_text(outcome.labelled_by)})"
     return outcome.status if outcome.wrong is None else f"{outcome.status} ({100 * outcome.wrong:.0f} %)"
+
+
+def people_text(names: Sequence[str]) -> str:
+    """`labelled by Ana`, `labelled by Ana and Bo`, `labelled by 3 people`; empty without any."""
+    if not names:
+        return ""
+    return f"labelled by {' and '.join(names) if len(names) < 3 else f'{len(names)} people'}"
 
 
 def seems(diagnosis: Diagnosis) -> bool:

@@ -27,7 +27,7 @@ from ragstone.analysis.cause_names import (
 from ragstone.analysis.causes import NOTHING_TO_GO_BY, find_causes
 from ragstone.analysis.indexed_corpus import Store
 from ragstone.analysis.part_metrics import PARTS, Reading, Sign, State, people_of, read_signs
-from ragstone.analysis.sample_evidence import Case, read_cases, trusts_facts
+from ragstone.analysis.sample_evidence import Case, read_cases, read_cases_at, trusts_facts
 from ragstone.data.summary import ALL
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
@@ -118,6 +118,8 @@ class Diagnosis:
     by_doubted_judge: bool = False
     # The local judge's metrics, if they blame another part than the facts do.
     disagreeing: tuple[Reading, ...] = ()
+    # The largest share of useful chunks that the numbers of chunks allow, on average.
+    attainable: float | None = None
 
     @property
     def has_content(self) -> bool:
@@ -170,12 +172,15 @@ def diagnose(
         found.append(outcome if texts else outcome.without_texts())
         if (share := attainable_precision(case)) is not None:
             shares.append(share)
-    outcomes = with_reasons(run, found)
+    return conclude(run, with_reasons(run, found), float(np.mean(shares)) if shares else None)
+
+
+def conclude(run: Run, outcomes: tuple[Outcome, ...], attainable: float | None) -> Diagnosis:
+    """The diagnosis by the outcomes of the samples; `attainable` is the mean of the attainable precision."""
     local = {metric.metric for metric in run.info.metrics if metric.signature.is_local}
     by_facts = trusts_facts(run)
     everything = {row.metric: row for row in run.summary() if row.slice == ALL}
     rows = {name: row for name, row in everything.items() if not by_facts or name not in local}
-    attainable = float(np.mean(shares)) if shares else None
     people = people_of(run.info, everything.values())
     # Of a language model that is at chance in its exam, or goes by positions
     doubted = {metric.metric for metric in run.info.metrics if metric.signature.llms and run.info.doubts_judge}
@@ -209,7 +214,18 @@ def diagnose(
         by_local_judge=bool(local) and by_claims,
         by_doubted_judge=bool(doubted) and by_claims,
         disagreeing=_disagreeing(parts, others) if by_facts else (),
+        attainable=attainable,
     )
+
+
+def update_rows(run: Run, diagnosis: Diagnosis, rows: Collection[int]) -> Diagnosis:
+    """The diagnosis after labels of these rows changed, row numbers from 0. The other samples are not read again."""
+    known = list(diagnosis.outcomes)
+    inspected = [row for row in rows if row < len(known)]
+    found = {row: find_causes(case).without_texts() for row, case in read_cases_at(run, inspected).items()}
+    for row, outcome in zip(found, with_reasons(run, found.values()), strict=True):
+        known[row] = outcome
+    return conclude(run, tuple(known), diagnosis.attainable)
 
 
 def _of_other_parts(readings: Sequence[Reading], others: Sequence[Reading]) -> list[Reading]:
@@ -269,7 +285,10 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
             where.setdefault(name, []).append(outcome.sample_id)
             if (chance := outcome.probability(name)) is not None:
                 chances.setdefault(name, []).append(chance)
-    order = sorted(items, key=lambda name: (not CAUSES[name].fails, -main[name], -len(where[name])))
+    # A row that is wrong without a finding, as people may label it, has a main cause and no item.
+    for name in main:
+        where.setdefault(name, first[name])
+    order = sorted(where, key=lambda name: (not CAUSES[name].fails, -main[name], -len(where[name])))
     return [
         CauseCount(
             CAUSES[name],
@@ -345,7 +364,9 @@ def with_reasons(run: Run, outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 
 def _undecided_if_lacking(run: Run, outcome: Outcome) -> Outcome:
-    lacks = not outcome.cause and not outcome.undecided and any(name in run.info.evidence for name in outcome.lacking)
+    if outcome.cause or outcome.undecided or outcome.labelled_by:
+        return outcome
+    lacks = any(name in run.info.evidence for name in outcome.lacking)
     return replace(outcome, undecided=_LACKING) if lacks else outcome
 
 

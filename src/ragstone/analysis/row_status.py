@@ -1,6 +1,6 @@
 """Whether the answer of a row is wrong: one probability from all that was measured, and the word for it.
 
-Facts come first: an empty answer, a refusal, an answer to a question that the documents do not answer. Verdicts without
+Labels of people decide: the mean of their labels, in place of all that follows. Then facts: an empty answer, a refusal, an answer to a question that the documents do not answer. Verdicts without
 probabilities, of language models and people, decide by the causes they lead to. For the local judges, what their verdicts say
 is weighed by weights in row_status.json, fitted on labelled rows of many domains (training/row_status.py): which share of the
 claims of the answer the chunks, the references or either support, which share of the reference the answer says, and whether
@@ -22,6 +22,7 @@ from ragstone.analysis.fact_causes import declines, numbers
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Claim
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
+from ragstone.storage.human_labels import mean_label
 from ragstone.text.answer_words import compare_answer
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.refusals import find_refusal, says_absent
@@ -32,6 +33,8 @@ _SUPPORT = {ENTAILMENT: 0.95, UNSURE: 0.5, NEUTRAL: 0.06, CONTRADICTION: 0.03}
 _LEAST = 0.02
 # What was not estimated from labelled rows: facts, and the verdicts of language models and people.
 _CERTAIN, _FOUND, _UNFOUNDED, _NONE = 0.97, 0.9, 0.6, 0.05
+# People make mistakes too.
+_RIGHT_LABEL, _WRONG_LABEL = 0.03, 0.97
 
 
 @cache
@@ -50,7 +53,11 @@ def word_of(probability: float | None) -> Status:
 
 
 def with_status(case: Case, outcome: Outcome) -> Outcome:
-    """The outcome with the probability that the row is wrong, and its word."""
+    """The outcome with the probability that the row is wrong, and its word; by the labels of people, if there are any."""
+    if (right := mean_label(case.labels)) is not None:
+        chance = min(max(1.0 - right, _RIGHT_LABEL), _WRONG_LABEL)
+        people = tuple(label.author for label in case.labels)
+        return replace(outcome, wrong=chance, status=word_of(chance), undecided="", labelled_by=people)
     chance = judge_row(case, outcome)
     # What is unsure claim by claim may be sure of the whole row.
     undecided = outcome.undecided if chance is None else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -12,12 +12,14 @@ import pyarrow as pa
 
 import ragstone.evidence_functions
 import ragstone.metrics  # noqa: F401  (both register what a run may contain)
+from ragstone.analysis.label_use import sample_key, with_claim_labels
 from ragstone.data.codec import decoder
 from ragstone.data.dataset import view_samples
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.data.types import CheckedItem, CitedPart, Claim, Grade, Sample
 from ragstone.data.verdict import ENTAILMENT, UNSURE, probability_of
 from ragstone.registry import CATALOGUE
+from ragstone.storage.human_labels import HumanLabel, labels_of
 from ragstone.storage.runs import Run, read_batches, read_rows
 from ragstone.text.overlap import content_stems
 from ragstone.text.refusals import find_refusal
@@ -50,6 +52,9 @@ class Case:
     cause_rates: Mapping[str, float] = field(default_factory=dict)
     # Which local judge decided: the large one reads better, also where it decides what the small one is unsure of.
     judge: Literal["small", "large"] = "small"
+    # What people say about the answer, and the evidence before verdicts of people replaced those of the judge.
+    labels: tuple[HumanLabel, ...] = ()
+    judged: Mapping[str, Any] | None = None
 
     @property
     def answer_is_empty(self) -> bool:
@@ -100,19 +105,31 @@ def _judge_of(run: Run) -> Literal["small", "large"]:
 def read_cases(run: Run, most: int | None = None) -> Iterator[Case]:
     """The first `most` samples of a run with their evidence, read in batches."""
     made = {name: _stream_values(run, name) for name in NEEDED if name in run.info.evidence}
-    by_facts, judge = trusts_facts(run), _judge_of(run)
+    make = _case_maker(run)
     for sample, given in islice(_stream_samples(run), most):
         found = {name: next(values) for name, values in made.items()}
-        known = {name: value for name, value in (found | given).items() if value is not None}
-        yield Case(sample, known, by_facts, run.info.cause_rates, judge)
+        yield make(sample, found | given)
+
+
+def _case_maker(run: Run) -> Callable[[Sample, Mapping[str, Any]], Case]:
+    """How samples and evidence of a run become cases, with the labels of people in its store."""
+    by_facts, judge, rates, people = trusts_facts(run), _judge_of(run), run.info.cause_rates, labels_of(run)
+
+    def make(sample: Sample, evidence: Mapping[str, Any]) -> Case:
+        known = {name: value for name, value in evidence.items() if value is not None}
+        if not people.labels:
+            return Case(sample, known, by_facts, rates, judge)
+        labels = people.of_answer(sample_key(sample))
+        return Case(sample, with_claim_labels(sample, known, people), by_facts, rates, judge, labels, known)
+
+    return make
 
 
 def read_case(run: Run, row: int) -> Case:
     """One sample with all evidence that the run has."""
     sample, given = next(_view(run.samples.table.slice(row, 1)))
     found = {name: _decoded(name, run.evidence(name)["value"].slice(row, 1))[0] for name in run.info.evidence}
-    known = {name: value for name, value in (found | given).items() if value is not None}
-    return Case(sample, known, trusts_facts(run), run.info.cause_rates, _judge_of(run))
+    return _case_maker(run)(sample, found | given)
 
 
 def read_cases_at(run: Run, rows: Collection[int], names: Collection[str] = NEEDED) -> dict[int, Case]:
@@ -128,8 +145,8 @@ def read_cases_at(run: Run, rows: Collection[int], names: Collection[str] = NEED
                 value = _decoded(name, part["value"])[0]
                 if value is not None:
                     found[row].setdefault(name, value)
-    by_facts, judge = trusts_facts(run), _judge_of(run)
-    return {row: Case(samples[row], found[row], by_facts, run.info.cause_rates, judge) for row in samples}
+    make = _case_maker(run)
+    return {row: make(samples[row], found[row]) for row in samples}
 
 
 def _stream_samples(run: Run) -> Iterator[tuple[Sample, dict[str, Any]]]:

@@ -144,6 +144,7 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
                 "id": outcome.sample_id,
                 "status": outcome.status,
                 "wrong": outcome.wrong,
+                "labelled_by": list(outcome.labelled_by),
                 "cause": outcome.cause.name if outcome.cause else None,
                 "findings": [finding.as_dict() for finding in outcome.findings],
             }

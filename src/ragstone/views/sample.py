@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ragstone.analysis.cause_names import SPLIT, Finding, Outcome
-from ragstone.analysis.cause_texts import status_text
+from ragstone.analysis.cause_texts import people_text, status_text
 from ragstone.analysis.explain import Cell, StepView, describe_steps, missed_calls
 from ragstone.analysis.sample_evidence import Case, cited_claims, earlier_turns, standalone_question, turn_behind
 from ragstone.data.types import Chunk, Sample
@@ -163,6 +163,8 @@ class SampleView:
     # `wrong`, `look`, `fine` or `no judgement`, with the probability that the row is wrong.
     status: str
     wrong: float | None
+    # `labelled by Ana`, if people decided the status.
+    labelled: str
     undecided: str
     looked: bool
     findings: tuple[FindingView, ...]
@@ -241,6 +243,7 @@ def sample_view(
         part=(cause.part or "") if cause else "",
         status=outcome.status,
         wrong=outcome.wrong,
+        labelled=people_text(outcome.labelled_by),
         undecided=outcome.undecided,
         looked=bool(outcome.seen_by or outcome.findings),
         findings=tuple(

@@ -23,9 +23,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ragstone.errors import DamagedError, RagstoneError, UsageError
+from ragstone.web.label_bar import login_name
 from ragstone.web.library import Library
 from ragstone.web.navigation import NotFoundError
-from ragstone.web.pages import comparison, facts, leaderboard, pair, run, runs, sample, share, sweep, watch
+from ragstone.web.pages import comparison, facts, labels, leaderboard, pair, run, runs, sample, share, sweep, watch
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.security import Guard, Guarded, bind, is_loopback
 from ragstone.web.truth import case, create, diff, edit, queue, rescore, versions
@@ -47,7 +48,7 @@ for _module in (runs, run, sample, share, facts, leaderboard, comparison, pair, 
     VIEWS |= _module.VIEWS
 for _module in (versions, case, queue, diff, create, rescore):
     VIEWS |= _module.VIEWS
-for _module in (create, case, edit, rescore):
+for _module in (create, case, edit, rescore, labels):
     CHANGES |= _module.CHANGES
 # Used by scripts only: these addresses have no HTML page.
 JSON_VIEWS: dict[str, View] = versions.JSON_VIEWS
@@ -180,7 +181,8 @@ class Viewer:
         self.token = token or (None if is_loopback(host) else secrets.token_urlsafe(24))
         self._socket = bind(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
-        self._library = Library(root)
+        # On this machine, the person at the browser is the one who started the viewer.
+        self._library = Library(root, login_name() if is_loopback(host) else "")
         app = make_app(self._library, Guard(self.token, frozenset(name.lower() for name in names), read_only))
         config = uvicorn.Config(
             app,

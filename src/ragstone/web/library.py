@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ import pyarrow as pa
 
 from ragstone.analysis.cause_texts import RowLabel, cause_label
 from ragstone.analysis.comparison import STEPS, Comparison, compare_runs
-from ragstone.analysis.diagnosis import Diagnosis, diagnose
+from ragstone.analysis.diagnosis import Diagnosis, diagnose, update_rows
 from ragstone.analysis.leaderboard import Leaderboard, rank_runs
 from ragstone.analysis.slices import RunSlice
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.report.html.run_page import slices_of
+from ragstone.storage.human_labels import HumanLabels, answer_keys, labels_of
 from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import Run, RunFolder, read_table
 from ragstone.text.questions import question_key
@@ -45,17 +47,26 @@ Slices = tuple[tuple[str, tuple[RunSlice, ...]], ...]
 
 @dataclass(frozen=True)
 class Insight:
-    """The diagnosis as page data, the main cause or "not examined" per diagnosed row, and the slices."""
+    """The diagnosis as page data, the main cause or "not examined" per diagnosed row, the slices, and the labels used."""
 
     diagnosis: dict[str, Any]
     causes: tuple[RowLabel, ...]
     slices: Slices
+    found: Diagnosis
+    labels: HumanLabels
 
     @classmethod
-    def make(cls, run: Run, diagnosis: Diagnosis, slices: Slices) -> Insight:
+    def make(cls, run: Run, diagnosis: Diagnosis, slices: Slices, labels: HumanLabels) -> Insight:
         """Create it from the diagnosis of a run."""
         causes = tuple(cause_label(diagnosis, outcome) for outcome in diagnosis.outcomes)
-        return cls(describe_diagnosis(diagnosis, run), causes, slices)
+        return cls(describe_diagnosis(diagnosis, run), causes, slices, diagnosis, labels)
+
+    def updated(self, run: Run, labels: HumanLabels, keys: Sequence[str]) -> Insight:
+        """With other labels: only the rows whose labels changed are examined again."""
+        changed = {label.about for label in set(self.labels.labels) ^ set(labels.labels)}
+        rows = [row for row, key in enumerate(keys) if key in changed]
+        found = update_rows(run, self.found, rows) if rows else self.found
+        return Insight.make(run, found, self.slices, labels)
 
 
 class Insights:
@@ -67,15 +78,31 @@ class Insights:
         self._first: BackgroundCache[Insight] = BackgroundCache(size)
         self._whole: BackgroundCache[Insight] = BackgroundCache(size)
         self._done: dict[str, int] = {}
+        # The insight with the newest labels by run, and that of the cache which it was made from.
+        self._labelled: dict[str, tuple[Insight, Insight]] = {}
+        self._keys = lru_cache(maxsize=size)(answer_keys)
+        self._lock = Lock()
 
     def of(self, run: Run) -> Insight | None:
-        """Return the best insight that is ready; None until the first samples are diagnosed."""
+        """Return the best insight that is ready, with the newest labels; None until the first samples are diagnosed."""
+        insight, labels = self._ready(run), labels_of(run)
+        if insight is None or insight.labels.stamp == labels.stamp:
+            return insight
+        with self._lock:
+            base, newest = self._labelled.get(run.id, (insight, insight))
+            newest = newest if base is insight else insight
+            if newest.labels.stamp != labels.stamp:
+                newest = newest.updated(run, labels, self._keys(run))
+            self._labelled[run.id] = (insight, newest)
+        return newest
+
+    def _ready(self, run: Run) -> Insight | None:
         rows = run.info["dataset"]["rows"]
         wait_s = MAX_WAIT_S if rows <= _MAX_ROWS_TO_WAIT else 0.0
         first = self._first.peek(run.id, lambda: self._diagnose_first(run), wait_s)
         if first is None or rows <= FIRST_FEW:
             return first
-        whole = self._whole.peek(run.id, lambda: Insight.make(run, self._diagnose(run), first.slices), 0.0)
+        whole = self._whole.peek(run.id, lambda: self._diagnose(run, None, first.slices), 0.0)
         return whole or first
 
     def close(self) -> None:
@@ -86,10 +113,13 @@ class Insights:
     def _diagnose_first(self, run: Run) -> Insight:
         index = self._index_of(run)
         slices = tuple(slices_of(run, index.metrics, index.scores))
-        return Insight.make(run, self._diagnose(run, FIRST_FEW), slices)
+        return self._diagnose(run, FIRST_FEW, slices)
 
-    def _diagnose(self, run: Run, most: int | None = None) -> Diagnosis:
-        return diagnose(run, most, texts=False, progress=lambda done: self._done.__setitem__(run.id, done))
+    def _diagnose(self, run: Run, most: int | None, slices: Slices) -> Insight:
+        # Read before: labels that are added meanwhile are then seen as new.
+        labels = labels_of(run)
+        found = diagnose(run, most, texts=False, progress=lambda done: self._done.__setitem__(run.id, done))
+        return Insight.make(run, found, slices, labels)
 
     def diagnosed(self, run: Run) -> dict[str, int]:
         """Return how many samples of a run are diagnosed so far, and how many there are to diagnose now."""
@@ -100,8 +130,10 @@ class Insights:
 class Library:
     """The runs and the ground truth under a root."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], user: str = "") -> None:
         self.root: Place = open_place(root)
+        # The first name in the field for the author of labels.
+        self.user = user
         self.truth = TruthLibrary(self.root)
         self.watches = WatchLibrary(self.root)
         self.rescoring = Rescoring()

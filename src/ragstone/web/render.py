@@ -55,6 +55,7 @@ _STATIC = {
     "sample.css": ("ragstone.web", "static/sample.css", "text/css"),
     "sample.js": ("ragstone.web", "static/sample.js", "text/javascript"),
     "filter.js": ("ragstone.web", "static/filter.js", "text/javascript"),
+    "labels.js": ("ragstone.web", "static/labels.js", "text/javascript"),
     "live.js": ("ragstone.web", "static/live.js", "text/javascript"),
     "editor.css": ("ragstone.web", "static/editor.css", "text/css"),
     **{f"{name}.js": ("ragstone.web", f"static/{name}.js", "text/javascript") for name in _EDITOR},

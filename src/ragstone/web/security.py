@@ -36,8 +36,8 @@ HEADERS = {
     "cache-control": "no-store",
 }
 _METHODS = ("GET", "HEAD")
-# Only ground truth can be changed, and every version is kept. Runs cannot be changed.
-_WRITABLE = "/truth"
+# Ground truth can be changed, and every version is kept; labels of people can be added. Runs cannot be changed.
+_WRITABLE = ("/truth", "/labels")
 _OTHER_SITE = "Requests from other web sites are refused."
 
 
@@ -79,7 +79,7 @@ class Guard:
         return None if method in _METHODS else self._refuse_change(method, path, headers)
 
     def _refuse_change(self, method: str, path: str, headers: Headers) -> Response | None:
-        if method != "POST" or not (path == _WRITABLE or path.startswith(f"{_WRITABLE}/")):
+        if method != "POST" or not any(path == top or path.startswith(f"{top}/") for top in _WRITABLE):
             return _error(405, "This address is read-only.", {"allow": ", ".join(_METHODS)})
         if self.read_only:
             return _error(403, "The viewer was started with --read-only and accepts no changes.")

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ragstone.analysis.aggregate import aggregate
 from ragstone.analysis.cause_names import Outcome
-from ragstone.analysis.cause_texts import cause_label
+from ragstone.analysis.cause_texts import cause_label, people_text
 from ragstone.analysis.diagnosis import Diagnosis, diagnose
 from ragstone.analysis.differences import is_of_all_rows
 from ragstone.analysis.explain import Cell
@@ -308,6 +308,7 @@ def _table(data: RunData, shown: Mapping[int, SampleView], selected: Sequence[in
                 "cause": cause_label(data.diagnosis, data.outcome(row)),
                 "status": data.outcome(row).status,
                 "wrong": data.outcome(row).wrong,
+                "labelled": people_text(data.outcome(row).labelled_by),
                 "quality": unless_nan(data.quality[row]),
                 "values": [unless_nan(data.scores[metric.metric].values[row]) for metric in metrics],
             }

@@ -32,18 +32,32 @@ function bring(element) {
   const frame = pane.getBoundingClientRect();
   const top = frame.top + (pane.querySelector(".ranks, h1")?.offsetHeight || 0) + 8;
   const box = (element.getClientRects()[0] ? element : element.closest("li")).getBoundingClientRect();
-  if (box.top >= top && box.bottom <= frame.bottom - 8) return;
+  const bottom = frame.bottom - (pane.querySelector(".labelbar")?.offsetHeight || 0);
+  if (box.top >= top && box.bottom <= bottom - 8) return;
   const calm = !ready || matchMedia("(prefers-reduced-motion: reduce)").matches;
   const behavior = calm ? "instant" : "smooth";
   if (element.matches(".subjects > li")) {
-    pane.scrollBy({ top: box.top < top ? box.top - top : box.bottom - frame.bottom + 16, behavior });
+    pane.scrollBy({ top: box.top < top ? box.top - top : box.bottom - bottom + 16, behavior });
     return;
   }
   // The whole chunk from its head, if its sentence is then in view.
   const head = element.closest(".chunks > li")?.getBoundingClientRect().top ?? box.top;
-  const from = box.bottom - head < frame.bottom - top - 8 ? head : box.top - (frame.bottom - top) / 4;
+  const from = box.bottom - head < bottom - top - 8 ? head : box.top - (bottom - top) / 4;
   pane.scrollBy({ top: from - top, behavior });
 }
+
+// `c` and a digit: the chunk of that rank. Digits alone label the answer.
+let ranked = 0;
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), select, textarea, dialog")) return;
+  const digit = ranked && /^[1-9]$/.test(event.key);
+  clearTimeout(ranked);
+  ranked = event.key === "c" ? setTimeout(() => { ranked = 0; }, 2000) : 0;
+  if (!digit) return;
+  document.querySelector(`.ranks a[href="#chunk-${event.key}"]`)?.click();
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, true);
 
 let waiting = 0;
 function show(element, at) {

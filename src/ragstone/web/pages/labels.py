@@ -1,0 +1,132 @@
+"""The change that stores a label of a person, and the row to label next."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from starlette.datastructures import QueryParams
+
+from ragstone.analysis.label_use import claim_targets, sample_key
+from ragstone.analysis.sample_evidence import Case
+from ragstone.errors import UsageError
+from ragstone.storage.human_labels import (
+    HumanLabel,
+    HumanLabels,
+    answer_keys,
+    check_author,
+    labels_of,
+    remove_label,
+    write_label,
+)
+from ragstone.views.sample import sample_view
+from ragstone.web.label_bar import REMOVE, label_bar
+from ragstone.web.library import Library
+from ragstone.web.pages.sample import describe_sample, read_sample
+from ragstone.web.run_index import RunIndex
+
+_SAMPLE_PAGE = re.compile(r"/runs/[^/?#\\\s]+/samples/[0-9]{1,9}(\?[^\s\\#]*)?")
+# Several people may work on the first rows of the random order at the same time.
+_FIRST_RANDOM = 20
+
+
+def save_label(library: Library, form: QueryParams) -> dict[str, Any]:
+    """Store or remove a label. A script gets the new state of the sample; a form is sent on to the next row."""
+    index = library.index(library.run(form.get("run", "")))
+    at, case, _ = read_sample(index, form.get("row", ""), index.run.info.evidence)
+    author = check_author(form.get("author", ""))
+    wanted = _read_label(case, form.get("label", ""), author)
+    known = labels_of(index.run)
+    before = next((one for one in known.by_key.get(wanted.key, ()) if _same(one.author, author)), None)
+    if wanted.value == REMOVE:
+        remove_label(library.root, author, wanted.key)
+    else:
+        note = form.get("note", "") or (before.note if before else "")
+        about = {"run": index.run.id, "run_name": index.run.name, "sample_id": case.sample.id, "note": note}
+        texts = {"question": case.sample.question or "", "answer": case.sample.answer or ""}
+        picked = "random" if _is_random(index, known, at - 1, before, form.get("pick", "")) else ""
+        write_label(library.root, replace(wanted, **about, **texts, picked=picked))
+    goes = "" if wanted.kind == "claim" or wanted.value == REMOVE else _next(library, index, form, author, at)
+    if form.get("by") != "script":
+        here = f"/runs/{index.run.id}/samples/{at}{_query(form)}"
+        return {"go": goes or here}
+    return _after(library, index, at, wanted, before) | {"next": goes}
+
+
+def _read_label(case: Case, text: str, author: str) -> HumanLabel:
+    """A label from the value of a button: `answer right`, or `claim KEY entailment`."""
+    kind, _, rest = text.partition(" ")
+    key = about = sample_key(case.sample)
+    if kind == "answer":
+        return HumanLabel(key, "answer", author, rest, about=about)
+    key, _, value = rest.partition(" ")
+    found = next((one for one in claim_targets(case.sample, case.judged or case.evidence) if one.key == key), None)
+    if kind != "claim" or found is None:
+        raise UsageError("the label does not belong to this sample. Reload the page and try again.")
+    more = {"claim": found.claim, "against": found.against, "judged": found.judged}
+    return HumanLabel(key, "claim", author, value, about=about, **more)  # type: ignore[arg-type]
+
+
+def _same(first: str, second: str) -> bool:
+    return first.casefold() == second.casefold()
+
+
+def _query(form: QueryParams) -> str:
+    """The query of the page from which a form was sent."""
+    known = _SAMPLE_PAGE.fullmatch(form.get("here", ""))
+    return (known[1] or "") if known else ""
+
+
+def _after(library: Library, index: RunIndex, at: int, wanted: HumanLabel, before: HumanLabel | None) -> dict[str, Any]:
+    """The state of a sample after a label, and what undoes it."""
+    _, case, outcome = read_sample(index, str(at), index.run.info.evidence)
+    undo = f"{wanted.kind} {wanted.key} " if wanted.kind == "claim" else "answer "
+    return {
+        "page": "label",
+        "title": "Label",
+        "sample": describe_sample(sample_view(at, case, outcome)),
+        "labels": label_bar(library, index.run, at, case)["labels"],
+        "undo": {"label": f"{undo}{before.value if before else REMOVE}", "note": before.note if before else ""},
+    }
+
+
+def _next(library: Library, index: RunIndex, form: QueryParams, author: str, at: int) -> str:
+    """The address of the row to label next; empty if there is none, or if the person stays."""
+    pick, address = form.get("pick", ""), form.get("next", "")
+    if pick in ("", "stay"):
+        return address if not pick and _SAMPLE_PAGE.fullmatch(address) else ""
+    known, keys = labels_of(index.run), answer_keys(index.run)
+    mine = {label.key for label in known.labels if _same(label.author, author)}
+    order = _random_order(index) if pick == "random" else _least_sure(library, index)
+    row = next((row for row in order if keys[row] not in mine and row != at - 1), None)
+    return "" if row is None else f"/runs/{index.run.id}/samples/{row + 1}{_query(form)}"
+
+
+def _random_order(index: RunIndex) -> list[int]:
+    seed = int.from_bytes(hashlib.sha256(index.run.id.encode()).digest()[:8])
+    return list(map(int, np.random.default_rng(seed).permutation(len(index.ids))))
+
+
+def _is_random(index: RunIndex, known: HumanLabels, row: int, before: HumanLabel | None, pick: str) -> bool:
+    """Whether a row was opened in random order and is among its next rows, so that its label stands for all rows."""
+    if pick != "random" or (before is not None and before.picked):
+        return before is not None and bool(before.picked)
+    keys = answer_keys(index.run)
+    random = {label.key for label in known.labels if label.picked == "random"}
+    waiting = (one for one in _random_order(index) if keys[one] not in random or one == row)
+    return row in {one for one, _ in zip(waiting, range(_FIRST_RANDOM), strict=False)}
+
+
+def _least_sure(library: Library, index: RunIndex) -> Iterable[int]:
+    """The rows that the judge is least sure of first; then those without a judgement."""
+    insight = library.insight(index.run)
+    wrong = [label.wrong for label in insight.causes] if insight else []
+    distance = [2.0 if chance is None else abs(chance - 0.5) for chance in wrong]
+    return map(int, np.argsort([*distance, *[3.0] * (len(index.ids) - len(distance))], kind="stable"))
+
+
+CHANGES = {"/labels/save": save_label}
