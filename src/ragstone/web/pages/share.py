@@ -21,7 +21,7 @@ from ragstone.views.marks import FULL, Limits
 from ragstone.views.sample import SampleView, sample_view
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.library import Library
-from ragstone.web.pages.run import causes_of, read_state
+from ragstone.web.pages.run import judgements_of, read_state
 from ragstone.web.pages.sample import read_sample
 from ragstone.web.run_index import RunIndex, TableState
 
@@ -36,7 +36,8 @@ def run_file(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
     state = read_state(index, query).but(size=TableState.size, columns=())
     selected = None
     if state != TableState():
-        selected = [int(row) for row in index.order(state, causes_of(library.insight(found)))]
+        order, _ = index.select(state, judgements_of(library, index))
+        selected = [int(row) for row in order]
     name = file_name(found.name, "selected" if selected is not None else "")
     return _file(library, run_html(found, selected=selected), f"{name}.html")
 
