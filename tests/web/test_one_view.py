@@ -69,7 +69,7 @@ def test_verdicts_and_marks_have_the_same_words_in_the_same_order(sample):
     view, texts, _, _ = sample
     assert view.chunks
     for text in texts.values():
-        in_order([f"{finding.about}: {finding.why}" for finding in view.findings], text)
+        in_order([word for finding in view.findings for word in (finding.about, finding.why)], text)
         for group in view.claims:
             in_order(
                 [claim.said.words for claim in group.rows if claim.said], text.split(f"laims of the {group.whose}")[1]
