@@ -25,7 +25,19 @@ from starlette.types import ASGIApp
 from ragstone.errors import DamagedError, RagstoneError, UsageError
 from ragstone.web.library import Library
 from ragstone.web.navigation import NotFoundError
-from ragstone.web.pages import comparison, facts, leaderboard, pair, run, runs, sample, share, sweep, watch
+from ragstone.web.pages import (
+    comparison,
+    conversation,
+    facts,
+    leaderboard,
+    pair,
+    run,
+    runs,
+    sample,
+    share,
+    sweep,
+    watch,
+)
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.security import Guard, Guarded, bind, is_loopback
 from ragstone.web.truth import case, create, diff, edit, queue, rescore, versions
@@ -43,7 +55,7 @@ View = Callable[..., Page]
 
 VIEWS: dict[str, View] = {}
 CHANGES: dict[str, View] = {}
-for _module in (runs, run, sample, share, facts, leaderboard, comparison, pair, sweep, watch):
+for _module in (runs, run, sample, share, conversation, facts, leaderboard, comparison, pair, sweep, watch):
     VIEWS |= _module.VIEWS
 for _module in (versions, case, queue, diff, create, rescore):
     VIEWS |= _module.VIEWS

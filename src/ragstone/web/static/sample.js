@@ -123,6 +123,8 @@ function begin() {
   if (found) bring(found);
 }
 
+document.querySelector(".turn.chosen")?.scrollIntoView({ block: "nearest" });
+
 // The panes scroll by themselves: their places are kept for the back button.
 const kept = history.state?.panes;
 addEventListener("pagehide", () => history.replaceState({ ...history.state, panes: panes.map((pane) => pane.scrollTop) }, ""));
