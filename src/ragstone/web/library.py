@@ -27,6 +27,7 @@ from ragstone.text.questions import question_key
 from ragstone.views.diagnosis import CauseView, DiagnosisView
 from ragstone.views.system_strip import SystemFigures, read_usage
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache, Rescoring
+from ragstone.web.conversations import Conversations, find_conversations
 from ragstone.web.navigation import SAFE_NAME, NotFoundError, is_inside
 from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
@@ -145,6 +146,7 @@ class Library:
         self._figures = lru_cache(maxsize=_MAX_LISTED)(lambda run: SystemFigures.of_run(run, self.summary(run)))
         self._folders: dict[str, RunFolder] = {}
         self._indexes: BackgroundCache[RunIndex] = BackgroundCache(_MAX_INDEXES, workers=2)
+        self._conversations: BackgroundCache[Conversations] = BackgroundCache(_MAX_INDEXES)
         self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
         self._insights = Insights(_MAX_INDEXES, self.index)
         self._comparisons: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
@@ -206,6 +208,10 @@ class Library:
         """Return the scores as columns."""
         return self._indexes.get(run.id, lambda: RunIndex.read(run))
 
+    def conversations(self, run: Run) -> Conversations:
+        """Return the rows of each conversation of a run."""
+        return self._conversations.get(run.id, lambda: find_conversations(run))
+
     def asked(self, run: Run) -> pa.Table:
         """Return the ids, questions and question keys of a run."""
         return self._asked.get(run.id, lambda: _read_questions(run))
@@ -249,6 +255,7 @@ class Library:
         """Cancel the background work that has not started."""
         caches = (
             self._indexes,
+            self._conversations,
             self._asked,
             self._joined,
             self._insights,

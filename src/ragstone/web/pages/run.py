@@ -26,6 +26,7 @@ from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
 from ragstone.web.row_chips import UNSURE, row_chips
+from ragstone.web.pages.conversation_list import list_conversations
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState
 
 _MAX_METRICS = 40
@@ -56,6 +57,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "diagnosed": library.diagnosed(run),
         "cards": [metric.metric for metric in view.headlines],
         "slices": slices,
+        "conversations": list_conversations(library, run, insight),
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
         "table": _table(index, insight, known, state),
     }

@@ -100,6 +100,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
             "picks": pick_choices(steps["sample"], pick),
         },
         "conversation": {"turns": view.turns, "standalone": view.standalone, "rewritten": view.rewritten},
+        "conversation_address": _conversation(library, index.run, at, bool(view.turns)),
         "claims": [
             {
                 "whose": group.whose,
@@ -126,6 +127,12 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "raw": bool(query.get("raw")),
         "cut": limits.cut,
     }
+
+
+def _conversation(library: Library, run: Run, row: int, has_history: bool) -> str:
+    """Return the address of the conversation of a row; empty if it has none."""
+    has_turns = has_history or any(row - 1 in rows for rows in library.conversations(run).values())
+    return f"/runs/{run.id}/conversations/{row}" if has_turns else ""
 
 
 def read_sample(index: RunIndex, row: str, names: Collection[str] = NEEDED) -> tuple[int, Case, Outcome]:

@@ -148,6 +148,7 @@ document.getElementById("find-score")?.addEventListener("input", (event) => {
     part.hidden = !part.querySelector(".score:not([hidden])");
   }
 });
+document.querySelector(".turn.chosen")?.scrollIntoView({ block: "nearest" });
 
 // The panes scroll by themselves: their places are kept for the back button.
 const kept = history.state?.panes;

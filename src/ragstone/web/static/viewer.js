@@ -99,7 +99,10 @@ addEventListener("keydown", (event) => {
   // A check box takes no letters.
   if (typing(event.target) && !event.target.matches("input[type=checkbox]")) return;
   if (keys.open && event.key !== "?") return;
-  if (press(event.key) || ACTIONS[event.key]?.()) event.preventDefault();
+  // In a conversation the arrows choose the turn; in its evidence they scroll.
+  const turns = document.querySelector(".transcript") && !event.target.closest("#evidence, .scroll");
+  const key = (turns && { ArrowDown: "j", ArrowUp: "k" }[event.key]) || event.key;
+  if (press(key) || ACTIONS[key]?.()) event.preventDefault();
 });
 document.getElementById("hide-keys").addEventListener("click", () => keys.close());
 
