@@ -26,7 +26,7 @@ from ragstone.errors import DamagedError, RagstoneError, UsageError
 from ragstone.web.label_bar import login_name
 from ragstone.web.library import Library
 from ragstone.web.navigation import NotFoundError
-from ragstone.web.pages import comparison, facts, labels, leaderboard, pair, run, runs, sample, watch
+from ragstone.web.pages import agreement, comparison, facts, labels, leaderboard, pair, run, runs, sample, watch
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.security import Guard, Guarded, bind, is_loopback
 from ragstone.web.truth import case, create, diff, edit, queue, rescore, versions
@@ -44,7 +44,7 @@ View = Callable[..., Page]
 
 VIEWS: dict[str, View] = {}
 CHANGES: dict[str, View] = {}
-for _module in (runs, run, sample, facts, leaderboard, comparison, pair, watch):
+for _module in (runs, run, sample, facts, leaderboard, comparison, pair, watch, agreement):
     VIEWS |= _module.VIEWS
 for _module in (versions, case, queue, diff, create, rescore):
     VIEWS |= _module.VIEWS
