@@ -31,7 +31,7 @@ def test_the_local_judge_alone_does_not_decide(run_of):
     run = run_of()
     facts, labels, larger = commands(run)
     assert facts == f"ragstone run '{run.info['dataset']['path']}' --facts"
-    assert labels == "ragstone agree latest --human labels.csv --calibrate"
+    assert labels == "ragstone view"
     assert larger == "ragstone models pull judge-1.5b"
 
 

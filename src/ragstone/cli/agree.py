@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DEMO_LABELS = "demo"
 NO_LABELS = "name the file with the human labels: --human labels.csv"
+_MOST_LISTED = 20
 
 
 def agree(
@@ -57,9 +58,7 @@ def agree(
     from ragstone.agreement.judge_check import Calibrated
 
     load_metrics_files(metrics_file)
-    if not human and label_next is None:
-        raise UsageError(NO_LABELS)
-    joined = join_labels(runs, human, metrics, map, value, out)
+    joined = _joined(runs, human, metrics, map, value, out, first=label_next is not None)
     again = {"human": human, "map": map, "value": value, "out": out, "metrics_file": metrics_file}
     if label_next is not None:
         _choose_next(joined, _only_metric(joined, "--label-next"), label_next, todo)
@@ -82,6 +81,62 @@ def agree(
         elif not json:
             step = command_line("agree", *runs, "-m", "METRIC", "--ppi", **again)  # type: ignore[arg-type]
             next_steps((step, "estimate the human label of all rows"))
+
+
+def _joined(
+    runs: list[str], human: list[str], metrics: list[str], map: list[str], value: list[str], out: str, first: bool
+) -> Joined:
+    """The labels of the files or, if none is named, those of the store; the first rows to label may have none yet."""
+    from ragstone.agreement.stored_labels import join_stored, read_stored
+
+    stored = [find_run(name, out) for name in runs]
+    if human or (first and not read_stored(stored).labels):
+        return join_labels(runs, human, metrics, map, value, out)
+    return join_stored(stored, metrics)
+
+
+def labels(
+    runs: list[str] = shared("run"),
+    csv: str | None = option(
+        None, "--csv", "Write the labels of answers as CSV, for `agree --human`.", OUTPUT, metavar="FILE"
+    ),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """List and export the labels that people gave in the viewer.
+
+    `--run` takes only the labels of the answers of a run, also those that were given in another run with the same answer.
+    """
+    from collections import Counter
+    from dataclasses import asdict
+
+    from ragstone.agreement.stored_labels import labels_csv, labels_of_runs
+    from ragstone.cli.output import print_table
+    from ragstone.storage.human_labels import read_human_labels
+    from ragstone.storage.places import open_place
+    from ragstone.views.phrases import one_line
+
+    stored = read_human_labels(open_place(out))
+    found = labels_of_runs([find_run(name, out) for name in runs]) if runs else list(stored.labels)
+    if csv:
+        open_place(csv).write_bytes(labels_csv(found))
+    if json:
+        print_json({"labels": [asdict(one) for one in found], "damaged": list(stored.damaged)})
+        return
+    for words in stored.damaged:
+        click.echo(f"cannot read a label: {words}", err=True)
+    if not found:
+        click.echo(f"no labels in {out}")
+        next_steps((command_line("view", out), "label answers on the pages of samples: keys 1, 2, 3"))
+        return
+    newest = found[-_MOST_LISTED:]
+    shown = [(one.time[:16].replace("T", " "), one.author, one.sample_id, one.value, one.note) for one in newest]
+    print_table(("time", "author", "sample", "label", "note"), [[one_line(cell, 60) for cell in row] for row in shown])
+    counts = Counter(one.author for one in found)
+    click.echo("; ".join(f"{one_line(name, 80)}: {count}" for name, count in counts.most_common()))
+    if csv:
+        click.echo(f"{sum(one.score is not None for one in found)} labels of answers written to {csv}")
+    next_steps((command_line("agree", "latest", out=out), "compare the judge with these labels"))
 
 
 def join_labels(

@@ -36,6 +36,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "judge-check": "Examine a judge with 40 labelled items.",
         "audit": "Test a judge for bias.",
         "agree": "Compare metrics with human labels to see which one to trust.",
+        "labels": "List and export the labels that people gave in the viewer.",
         "train": "Train a small judge on your own labels.",
     },
     STRESS: {
@@ -66,6 +67,7 @@ _MODULES = {
     "push": "pull",
     "batches": "cache",
     "train": "agree",
+    "labels": "agree",
 }
 _MODULES |= {"judge-check": "audit", "receive": "view", "convert": "validate"}
 _PANELS = {name: panel for panel, lines in COMMANDS.items() for name in lines}

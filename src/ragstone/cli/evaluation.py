@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import MAX_FAILED
+from ragstone.cli.options import DEFAULT_ROOT, MAX_FAILED
 from ragstone.cli.output import (
     command_line,
     console,
@@ -119,6 +119,8 @@ def show_next(
 
 
 def _deciding_command(words: tuple[str, ...], out: str) -> str:
+    if words == ("view",):
+        return command_line(*words, *([] if out == DEFAULT_ROOT else [out]))
     return command_line(*words, out=out if words[0] in ("run", "agree") else None)
 
 

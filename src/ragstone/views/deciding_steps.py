@@ -36,8 +36,10 @@ def deciding_steps(diagnosis: Diagnosis, info: RunInfo) -> list[Step]:
     if {"references", "contexts"} <= present.keys() and "facts" not in present:
         steps.append(Step(("run", data, "--facts"), "decides it: facts from the references"))
     if "answer" in present:
-        labels = ("agree", "latest", "--human", "labels.csv", "--calibrate")
-        steps.append(Step(labels, f"{'or' if steps else 'decides it:'} your labels of some rows"))
+        labelled = any(outcome.labelled_by for outcome in diagnosis.outcomes)
+        labels = ("agree", "latest", "--calibrate") if labelled else ("view",)
+        what = "your labels calibrate the judge" if labelled else "label some answers there: keys 1, 2, 3"
+        steps.append(Step(labels, f"{'or' if steps else 'decides it:'} {what}"))
         judges = [name for metric in info.metrics for name in metric.signature.llms]
         if any(_LARGE in name for name in judges):
             quote = ("run", data, "--judge", "openai/gpt-4o-mini", "--quote")

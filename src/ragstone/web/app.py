@@ -27,6 +27,7 @@ from ragstone.web.label_bar import login_name
 from ragstone.web.library import Library
 from ragstone.web.navigation import NotFoundError
 from ragstone.web.pages import (
+    agreement,
     comparison,
     conversation,
     facts,
@@ -57,7 +58,7 @@ View = Callable[..., Page]
 
 VIEWS: dict[str, View] = {}
 CHANGES: dict[str, View] = {}
-for _module in (runs, run, sample, share, conversation, facts, leaderboard, comparison, pair, sweep, watch):
+for _module in (runs, run, sample, share, conversation, facts, leaderboard, comparison, pair, sweep, watch, agreement):
     VIEWS |= _module.VIEWS
 for _module in (versions, case, queue, diff, create, rescore):
     VIEWS |= _module.VIEWS

@@ -1,0 +1,253 @@
+"""How far the judge agrees with the labels of people in a store: kappa, Somers' D, a calibration curve and estimated means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from ragstone.agreement.metric_agreement import LEAST_SHARED
+from ragstone.agreement.stored_labels import RANDOM
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.sample_evidence import read_cases_at
+from ragstone.stats.correlation import make_correlation
+from ragstone.stats.intervals import Interval
+from ragstone.stats.ppi import LEAST_LABELS, powered_mean
+from ragstone.stats.rater_agreement import make_kappa
+from ragstone.stats.resampled_measures import estimate
+from ragstone.storage.human_labels import HumanLabel, mean_label
+from ragstone.storage.run_info import MetricInfo
+from ragstone.storage.runs import Run
+from ragstone.storage.scores import Scores
+from ragstone.views.phrases import counted
+
+STATUS = "status"
+# The half width of an interval that is worth more labels.
+WANTED = 0.05
+_BINS = 5
+_LEAST_IN_BIN = 3
+_MOST_DISAGREEMENTS = 20
+# The judge and people differ by at least this much.
+_APART = 0.5
+
+
+@dataclass(frozen=True)
+class Person:
+    """What one person labelled."""
+
+    author: str
+    right: int
+    partly: int
+    wrong: int
+    skipped: int
+    claims: int
+    # Of the labelled claims, those on which the judge is right.
+    agreed: int
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows of similar predicted probability: its mean, the share that people call wrong, and the number of rows."""
+
+    predicted: float
+    labelled: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class JudgeAgreement:
+    """The agreement of the status or a metric with people, and the estimated mean label of all rows."""
+
+    name: str
+    rows: int
+    kappa: float | None
+    kappa_interval: Interval | None
+    somers: float | None
+    somers_interval: Interval | None
+    mean: float | None
+    mean_interval: Interval | None
+    # Labels that would narrow the interval to ±0.05; None without an interval.
+    more: int | None
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A row of which people and judge think differently, row number from 0."""
+
+    row: int
+    predicted: float
+    labels: tuple[HumanLabel, ...]
+
+
+@dataclass(frozen=True)
+class LabelAgreement:
+    """All that the labels of a run show."""
+
+    labels: int
+    rows: int
+    random: int
+    people: tuple[Person, ...]
+    kappas: tuple[tuple[str, str, int, float], ...]
+    judges: tuple[JudgeAgreement, ...]
+    curve: tuple[Bin, ...]
+    disagreements: tuple[Disagreement, ...]
+    divided: tuple[int, ...]
+    # What is missing, and what would help.
+    notes: tuple[str, ...]
+
+
+Rows = Mapping[int, tuple[HumanLabel, ...]]
+
+
+def measure_labels(
+    run: Run, rows: Rows, chances: Sequence[float | None], scores: Mapping[str, Scores]
+) -> LabelAgreement:
+    """The agreement for the labelled rows of a run; `chances` are the probabilities that a row is wrong, by the diagnosis."""
+    order = sorted(rows)
+    said = np.array([mean_label(rows[row]) or 0.0 for row in order])
+    random = np.array([any(one.picked == RANDOM for one in rows[row]) for row in order], dtype=bool)
+    judged = _by_the_judge(run, order)
+    wrong = np.array(
+        [np.nan if chance is None else chance for chance in chances] + [np.nan] * (run.info.rows - len(chances))
+    )
+    wrong[order] = judged
+    columns = {STATUS: 1.0 - wrong} | dict(_metrics(run.info.metrics, scores))
+    sample = _Sample(np.array(order, dtype=np.int64), said, random)
+    judges = tuple(_agreement(name, values, sample) for name, values in columns.items())
+    apart = sorted(
+        (row for row in zip(order, judged, said, strict=True) if abs(1 - row[2] - row[1]) >= _APART),
+        key=lambda row: -abs(1 - row[2] - row[1]),
+    )
+    return LabelAgreement(
+        labels=sum(map(len, rows.values())),
+        rows=len(order),
+        random=int(random.sum()),
+        people=tuple(count_people([one for some in rows.values() for one in some])),
+        kappas=tuple(_kappas(rows)),
+        judges=judges,
+        curve=tuple(calibration_curve(judged, 1.0 - said)),
+        disagreements=tuple(
+            Disagreement(row, float(chance), rows[row]) for row, chance, _ in apart[:_MOST_DISAGREEMENTS]
+        ),
+        divided=tuple(row for row in order if len({one.value for one in rows[row]}) > 1),
+        notes=tuple(_notes(rows, judges, sample, judged)),
+    )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    rows: np.ndarray
+    said: np.ndarray
+    random: np.ndarray
+
+
+def _by_the_judge(run: Run, rows: Sequence[int]) -> np.ndarray:
+    """The probability that each row is wrong without the labels of people; nan if there is none."""
+    cases = read_cases_at(run, rows)
+    plain = (replace(cases[row], evidence=cases[row].judged or cases[row].evidence, labels=()) for row in rows)
+    found = [find_causes(case).wrong for case in plain]
+    return np.array([np.nan if chance is None else chance for chance in found])
+
+
+def _metrics(metrics: Sequence[MetricInfo], scores: Mapping[str, Scores]) -> Iterator[tuple[str, np.ndarray]]:
+    """The metrics of a judge that are shares, as shares of what is good."""
+    for metric in metrics:
+        if metric.is_judged and tuple(metric.bounds) == (0, 1) and metric.better in ("higher", "lower"):
+            values = scores[metric.metric].values
+            yield metric.metric, 1.0 - values if metric.better == "lower" else values
+
+
+def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement:
+    here = values[sample.rows]
+    there = ~np.isnan(here)
+    said, known, groups = sample.said[there], here[there], sample.rows[there]
+    clear = said != 0.5
+    both = len(np.unique(said[clear] > 0.5)) > 1
+    kappa = (
+        _estimate(make_kappa((said[clear] > 0.5) * 1.0, (known[clear] >= 0.5) * 1.0), groups[clear]) if both else None
+    )
+    somers = _estimate(make_correlation(known, said, "somers"), groups) if len(np.unique(said)) > 1 else None
+    # Rows that were chosen at random stand for all rows; without any, all labels are used.
+    used = there & sample.random if (there & sample.random).sum() >= 2 else there
+    labelled = np.zeros(len(values), dtype=bool)
+    labelled[sample.rows[used]] = True
+    others = values[~labelled & ~np.isnan(values)]
+    powered = powered_mean(sample.said[used], here[used], others) if used.sum() >= 2 else None
+    return JudgeAgreement(
+        name,
+        int(there.sum()),
+        *(kappa or (None, None)),
+        *(somers or (None, None)),
+        mean=None if powered is None else powered.mean,
+        mean_interval=None if powered is None else powered.interval,
+        more=None
+        if powered is None
+        else labels_wanted(powered.interval, int(used.sum()), int(used.sum()) + len(others)),
+    )
+
+
+def _estimate(measure: object, groups: np.ndarray) -> tuple[float | None, Interval | None]:
+    found = estimate(measure, groups)  # type: ignore[arg-type]
+    return found.value, found.interval
+
+
+def labels_wanted(interval: Interval, labels: int, rows: int) -> int:
+    """How many more labels narrow an interval to ±0.05: its width falls with the square root of their number."""
+    half = (interval.high - interval.low) / 2
+    return max(0, min(rows, math.ceil(labels * (half / WANTED) ** 2)) - labels) if half > WANTED else 0
+
+
+def calibration_curve(predicted: np.ndarray, labelled: np.ndarray) -> Iterator[Bin]:
+    """Rows in groups of similar probability, as many rows in each as possible."""
+    known = ~np.isnan(predicted)
+    predicted, labelled = predicted[known], labelled[known]
+    order = np.argsort(predicted, kind="stable")
+    for part in np.array_split(order, max(1, min(_BINS, len(order) // _LEAST_IN_BIN))):
+        if len(part):
+            yield Bin(float(predicted[part].mean()), float(labelled[part].mean()), len(part))
+
+
+def count_people(labels: Sequence[HumanLabel]) -> Iterator[Person]:
+    """The labels of each person, most first."""
+    names = {one.author: [other for other in labels if other.author == one.author] for one in labels}
+    for name, mine in sorted(names.items(), key=lambda pair: -len(pair[1])):
+        counts = [
+            sum(one.kind == "answer" and one.value == value for one in mine)
+            for value in ("right", "partly", "wrong", "skipped")
+        ]
+        claims = [one for one in mine if one.kind == "claim"]
+        yield Person(name, *counts, len(claims), sum(one.value == one.judged for one in claims))
+
+
+def _kappas(rows: Rows) -> Iterator[tuple[str, str, int, float]]:
+    """Cohen's kappa of each two people who labelled enough of the same rows."""
+    scores = [{one.author: one.score for one in some} for some in rows.values()]
+    for first, second in combinations(sorted({name for some in scores for name in some}), 2):
+        pairs = np.array(
+            [(some[first], some[second]) for some in scores if first in some and second in some], dtype=float
+        )
+        if len(pairs) >= LEAST_SHARED:
+            value, _ = _estimate(make_kappa(pairs[:, 0], pairs[:, 1]), np.arange(len(pairs)))
+            if value is not None:
+                yield first, second, len(pairs), value
+
+
+def _notes(rows: Rows, judges: Sequence[JudgeAgreement], sample: _Sample, judged: np.ndarray) -> Iterator[str]:
+    if len(rows) < LEAST_LABELS:
+        yield f"{counted(len(rows), 'row')} labelled. Intervals are valid from {LEAST_LABELS} rows."
+    if not len(np.unique(sample.said[sample.said != 0.5] > 0.5)) > 1:
+        yield "Kappa and Somers' D need answers that are labelled right and answers that are labelled wrong."
+    if not sample.random.all():
+        yield (
+            f"{int((~sample.random).sum())} of {counted(len(rows), 'labelled row')} were not chosen at random. The estimated means stand for "
+            "all rows only if rows are labelled in random order."
+        )
+    if not any(len(some) > 1 for some in rows.values()):
+        yield "No answer has labels of two people, so their agreement is unknown."
+    if np.isnan(judged).all():
+        yield "The run has no judgement of these rows, so there is no calibration curve."
+    if len(judges) == 1:
+        yield "The run has no metrics of a judge. Only the status is compared."
