@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ragstone.analysis.cause_names import OLD_NAMES
 from ragstone.analysis.cause_texts import NOT_EXAMINED
 from ragstone.analysis.row_columns import SLICE, RowColumns, RowJudgements
-from ragstone.analysis.row_filter import MAX_LENGTH, FilterError, RowFilter
+from ragstone.analysis.row_filter import MAX_LENGTH, FilterError, RowFilter, with_ranges
 from ragstone.analysis.sample_order import measure_quality
 from ragstone.analysis.slices import find_columns
 from ragstone.report.html.run_page import measure_spreads
@@ -97,6 +97,12 @@ class TableState:
             else:
                 pairs.append((names.get(item.name, item.name), str(value)))
         return f"?{urlencode(pairs)}" if pairs else ""
+
+
+def range_start(state: TableState, *columns: str) -> str:
+    """Return the beginning of an address that ends in ranges of these columns; other terms of the row filter are kept."""
+    base, kept = state.but(where="").address, with_ranges(state.where, dict.fromkeys(columns, (None, None)))
+    return f"{base}{'&' if base else '?'}where={quote_plus(f'{kept} and ' if kept else '')}"
 
 
 @dataclass(frozen=True)
