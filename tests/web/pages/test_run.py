@@ -93,7 +93,7 @@ def test_hostile_labels_are_only_labels(serve, tmp_path):
         page = client.page(path)
         assert not page.find("img")
         assert {item.get("src") for item in page.find("script")} == {
-            f"/static/{name}.js" for name in ("viewer", "live", "filter")
+            f"/static/{name}.js" for name in ("viewer", "live", "filter", "brush")
         }
         assert BIDI not in page.text()
 

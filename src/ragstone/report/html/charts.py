@@ -193,7 +193,8 @@ def spread_strip(
         parts += [text(_PAD, height - 2, short(low), "start"), text(width - _PAD, height - 2, short(high), "end")]
     words = _describe(counts, low, high)
     if mean is not None:
-        shown, ends = with_interval(mean, *(interval or (None, None)), " to ")
+        least, most = interval or (None, None)
+        shown, ends = with_interval(mean, least, most, " to ")
         words = f"mean {shown}{f', 95 % interval {ends}' if interval else ''}; {words}"
     return picture(width, height, words, *parts, class_="strip spread", role="group" if start else "img")
 
