@@ -29,11 +29,13 @@ def test_a_filter_is_typed_with_completion(page):
     assert page.locator("#where-names [role=option]:visible").all_inner_texts() == ["unsure"]
     assert field.get_attribute("aria-expanded") == "true"
     field.press("ArrowDown")
-    assert field.get_attribute("aria-activedescendant") == page.get_by_role("option", name="unsure").get_attribute("id")
+    assert field.get_attribute("aria-activedescendant") == page.locator(
+        "#where-names li", has_text="unsure"
+    ).get_attribute("id")
     field.press("Enter")
     assert field.input_value() == "unsure "
     field.press_sequentially("> 0 and fai")
-    page.get_by_role("option", name="faithfulness", exact=True).click()
+    page.locator("#where-names li", has_text="faithfulness").click()
     field.press_sequentially("<= 1")
     assert field.input_value() == "unsure > 0 and faithfulness <= 1"
     field.press_sequentially(' and answer contains "wron')
@@ -68,6 +70,38 @@ def test_all_unsure_rows_are_one_click_away(page):
     with page.expect_navigation():
         chip.click()
     assert shown(page) == 14
+
+
+def test_a_click_on_a_bar_shows_its_samples(page):
+    bar = page.locator("tr", has=page.get_by_role("link", name="token_f1", exact=True)).locator(".spread a").first
+    count = int(bar.locator("title").text_content().partition(": ")[2].split()[0])
+    with page.expect_navigation():
+        bar.click()
+    assert "where=token_f1" in page.url
+    assert shown(page) == count
+
+
+def test_a_rectangle_over_points_filters_the_table(page):
+    plot = page.locator(".scatter")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] - 2, steps=4)
+    assert float(plot.locator(".brush").get_attribute("width")) > 100
+    with page.expect_navigation():
+        page.mouse.up()
+    name = page.locator("select[name=x]").input_value()
+    where = page.locator("#where").input_value()
+    assert where.startswith(f"{name} >= 0 and {name} <= 0.7")
+    # The rectangle is in the filter, so the points outside of it are faded.
+    inside = page.locator(".scatter .point:not(.out)").count()
+    assert 0 < inside < page.locator(".scatter .point").count()
+    assert shown(page) == inside
+    with page.expect_navigation():
+        page.locator(".scatter a", has=page.locator(".point:not(.out)")).last.click()
+    assert "/samples/" in page.url
 
 
 def test_filters_work_without_scripts(browser, unsure):

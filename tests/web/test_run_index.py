@@ -80,7 +80,7 @@ def test_a_filter_selects_rows_with_chips_sort_and_pages(unsure):
     assert numbers(chosen) == [row for row in expected if row % 3 == expected[0] % 3]
     assert table_of(viewer, run, where="row <= 14", size=25, page=9)["fitting"] == 14
     page = viewer.page(f"/runs/{run.id}?{urlencode({'where': where})}")
-    [field] = [item for item in page.find("input") if item.get("name") == "where"]
+    [field] = [item for item in page.find("input") if item.get("id") == "where"]
     assert field["value"] == where
 
 
@@ -116,7 +116,7 @@ def test_a_mistake_in_a_filter_is_told_and_changes_nothing(unsure, where):
     page = viewer.page(f"/runs/{run.id}?{urlencode({'where': where})}")
     assert "The filter is not applied" in page.text()
     assert {item.get("src") for item in page.find("script")} == {
-        f"/static/{n}.js" for n in ("viewer", "live", "filter")
+        f"/static/{n}.js" for n in ("viewer", "live", "filter", "brush")
     }
     if where.startswith("faith"):
         assert "did you mean faithfulness?" in page.text()

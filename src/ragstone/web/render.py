@@ -22,6 +22,7 @@ from ragstone.report.html.charts import element, picture
 from ragstone.report.html.page import make_environment
 from ragstone.report.html.series_chart import series_chart
 from ragstone.web.marked_text import marked_text
+from ragstone.web.row_plots import legend_marks, scatter_plot
 
 _TREND = (132.0, 28.0)
 
@@ -56,6 +57,7 @@ _STATIC = {
     "sample.js": ("ragstone.web", "static/sample.js", "text/javascript"),
     "filter.js": ("ragstone.web", "static/filter.js", "text/javascript"),
     "labels.js": ("ragstone.web", "static/labels.js", "text/javascript"),
+    "brush.js": ("ragstone.web", "static/brush.js", "text/javascript"),
     "live.js": ("ragstone.web", "static/live.js", "text/javascript"),
     "editor.css": ("ragstone.web", "static/editor.css", "text/css"),
     **{f"{name}.js": ("ragstone.web", f"static/{name}.js", "text/javascript") for name in _EDITOR},
@@ -109,6 +111,7 @@ def _environment() -> Environment:
     environment.filters |= {"json": lambda data: page_json(data).decode(), "exact": escape}
     environment.tests |= {"match_kind": lambda key, fact: key.startswith("fact-") is fact}
     environment.globals |= {"series_chart": series_chart, "trend": trend, "marked": marked_text, "live": True}
+    environment.globals |= {"scatter_plot": scatter_plot, "legend_marks": legend_marks}
     environment.globals["layout"] = "viewer.html"
     return environment
 

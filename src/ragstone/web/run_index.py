@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ragstone.analysis.cause_names import OLD_NAMES
 from ragstone.analysis.cause_texts import NOT_EXAMINED
 from ragstone.analysis.row_columns import SLICE, RowColumns, RowJudgements
-from ragstone.analysis.row_filter import MAX_LENGTH, FilterError, RowFilter
+from ragstone.analysis.row_filter import MAX_LENGTH, FilterError, RowFilter, with_ranges
 from ragstone.analysis.sample_order import measure_quality
 from ragstone.analysis.slices import find_columns
 from ragstone.report.html.run_page import measure_spreads
@@ -47,6 +47,9 @@ class TableState:
     slice: str = ""
     # A row filter, for example `unsure > 0 and faithfulness < .5`.
     where: str = ""
+    # The columns of the scatter plot.
+    x: str = ""
+    y: str = ""
     sort: str = WORST
     descending: bool = False
     columns: tuple[str, ...] = ()
@@ -64,6 +67,8 @@ class TableState:
             cause=OLD_NAMES.get(cause := query.get("cause", "")[:_MAX_QUERY], cause),
             slice=query.get("slice", "")[:_MAX_SLICE],
             where=query.get("where", "").strip()[: MAX_LENGTH + 1],
+            x=query.get("x", "")[:_MAX_QUERY],
+            y=query.get("y", "")[:_MAX_QUERY],
             sort=sort if sort in known or sort in PLAIN_SORTS else WORST,
             descending=query.get("dir") == "down",
             columns=tuple(dict.fromkeys(name for name in columns if name in known)),
@@ -82,8 +87,8 @@ class TableState:
         return self.but(sort=name, descending=not best_is_high)
 
     @property
-    def address(self) -> str:
-        """The state as a query string, without default values."""
+    def pairs(self) -> list[tuple[str, str]]:
+        """The state as names and values of a query, without default values."""
         names = {"query": "q", "columns": "col"}
         pairs: list[tuple[str, str]] = []
         for item in fields(self):
@@ -96,7 +101,18 @@ class TableState:
                 pairs += [("col", name) for name in value]
             else:
                 pairs.append((names.get(item.name, item.name), str(value)))
-        return f"?{urlencode(pairs)}" if pairs else ""
+        return pairs
+
+    @property
+    def address(self) -> str:
+        """The state as a query string, without default values."""
+        return f"?{urlencode(self.pairs)}" if self.pairs else ""
+
+
+def range_start(state: TableState, *columns: str) -> str:
+    """Return the beginning of an address that ends in ranges of these columns; other terms of the row filter are kept."""
+    base, kept = state.but(where="").address, with_ranges(state.where, dict.fromkeys(columns, (None, None)))
+    return f"{base}{'&' if base else '?'}where={quote_plus(f'{kept} and ' if kept else '')}"
 
 
 @dataclass(frozen=True)

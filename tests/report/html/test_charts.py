@@ -57,10 +57,34 @@ def test_every_value_is_counted_once(values):
     assert counts[0] >= sum(value < 0 for value in values)
 
 
-def test_a_spark_counts_all_values():
-    drawn = str(plots.spark({"low": 0.0, "high": 1.0, "counts": [2, 0, 0, 5]}))
+def test_a_spread_counts_all_values_on_the_axis_of_its_interval():
+    spread = {"low": 0.0, "high": 1.0, "counts": [2, 0, 0, 5]}
+    drawn = str(plots.spread_strip(spread, 0.75, (0.5, 1.0)))
     assert drawn.count("<rect") == 2
-    assert "no values" in str(plots.spark({"low": 0.0, "high": 1.0, "counts": []}))
+    assert "<a " not in drawn
+    assert 'cx="176"' in drawn, "three quarters of the way from 8 to 232, as the bars"
+    assert "mean 0.750, 95 % interval 0.500 to 1.000; distribution: 2 from 0 to 0.25" in drawn
+    assert "no values" in str(plots.spread_strip({"low": 0.0, "high": 1.0, "counts": []}, None, None))
+
+
+def test_bars_link_to_their_ranges():
+    spread = {"low": 0.0, "high": 2.0, "counts": [2, 0, 1, 5]}
+    drawn = str(plots.spread_strip(spread, None, None, "`a b`", "?where=x+and+"))
+    assert re.findall('href="([^"]*)"', drawn) == [
+        "?where=x+and+%60a+b%60+%3C+0.5#samples",
+        "?where=x+and+%60a+b%60+%3E%3D+1.0+and+%60a+b%60+%3C+1.5#samples",
+        "?where=x+and+%60a+b%60+%3E%3D+1.5#samples",
+    ]
+    assert 'role="group"' in drawn
+
+
+def test_limits_of_bins_are_numbers_that_people_write():
+    assert [repr(float(edge)) for edge in plots.bin_edges(0.0, 1.0)][3:8] == ["0.15", "0.2", "0.25", "0.3", "0.35"]
+    assert plots.count_values(np.array([0.15, 0.1499, 0.3, 1.0]), 0.0, 1.0).nonzero()[0].tolist() == [2, 3, 6, 19]
+    for low, high in ((1e6, 1e6 + 1e-3), (-3e-9, 2e-9), (0.1, 1e12)):
+        edges = plots.bin_edges(low, high)
+        assert (np.diff(edges) > 0).all()
+        assert (edges[0], edges[-1]) == (low, high)
 
 
 def test_bars_by_hand():

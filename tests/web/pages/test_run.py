@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from urllib.parse import unquote_plus, urlencode
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_hostile_labels_are_only_labels(serve, tmp_path):
         page = client.page(path)
         assert not page.find("img")
         assert {item.get("src") for item in page.find("script")} == {
-            f"/static/{name}.js" for name in ("viewer", "live", "filter")
+            f"/static/{name}.js" for name in ("viewer", "live", "filter", "brush")
         }
         assert BIDI not in page.text()
 
@@ -118,3 +119,44 @@ def test_a_sample_that_was_not_examined_has_a_badge_and_a_filter(tmp_path, serve
         "still failing": 2,
     }
     assert "? not examined" in client.page(f"/compare/{before.id}/{after.id}").text()
+
+
+def test_a_bar_of_a_histogram_shows_the_samples_that_it_counts(unsure):
+    viewer, run = unsure
+    counts = {item["metric"]: item["spread"]["counts"] for item in viewer.ready(run)["metrics"]}
+    page = viewer.page(f"/runs/{run.id}?where=row+%3C+99")
+    bars = [
+        unquote_plus(item["href"])
+        for item in page.find("a")
+        if item.get("tabindex") == "-1" and "where" in item["href"]
+    ]
+    for name in ("token_f1", "system.latency", "ragchecker.faithfulness"):
+        found = [bar for bar in bars if f" and {name} " in bar]
+        table = [
+            viewer.json(
+                f"/runs/{run.id}.json?{urlencode({'where': bar.partition('where=')[2].removesuffix('#samples')})}"
+            )
+            for bar in found
+        ]
+        assert [one["table"]["fitting"] for one in table] == [count for count in counts[name] if count]
+
+
+def test_slices_show_their_failing_share_worst_first(viewer, worse):
+    found = viewer.ready(worse)
+    statuses = {row["row"]: row["status"] for row in viewer.json(f"/runs/{worse.id}.json?size=200")["table"]["rows"]}
+    metadata = [json.loads(cell) for cell in worse.samples.table["metadata"].to_pylist()]
+    for part in found["slices"]:
+        shares = [row["failing"]["share"] for row in part["rows"]]
+        assert shares == sorted(shares, reverse=True)
+        for row in part["rows"]:
+            own = [
+                statuses[at]
+                for at, cell in enumerate(metadata, 1)
+                if f"{part['column']}={cell[part['column']]}" == row["key"]
+            ]
+            assert row["failing"]["wrong"] == own.count("wrong")
+            assert row["failing"]["of"] == len(own) - own.count("no judgement")
+            if row["failing"]["wrong"]:
+                query = row["failing"]["address"].removesuffix("#samples")
+                assert viewer.json(f"/runs/{worse.id}.json{query}")["table"]["fitting"] == row["failing"]["wrong"]
+    assert any(row["failing"]["share"] for row in found["slices"][0]["rows"])

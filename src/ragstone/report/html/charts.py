@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import quote_plus
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -24,8 +25,10 @@ def element(name: str, *inside: Markup | str, **attributes: object) -> Markup:
     return Markup("<{0}{1}>{2}</{0}>").format(name, written, Markup("").join(map(_content, inside)))
 
 
-def picture(width: float, height: float, label: str, *inside: Markup | str, class_: str = "") -> Markup:
-    """A drawing with a text alternative for screen readers."""
+def picture(
+    width: float, height: float, label: str, *inside: Markup | str, class_: str = "", role: str = "img"
+) -> Markup:
+    """A drawing with a text alternative for screen readers; its role is `group` if it contains links."""
     return element(
         "svg",
         *inside,
@@ -33,7 +36,7 @@ def picture(width: float, height: float, label: str, *inside: Markup | str, clas
         viewBox=f"0 0 {width:g} {height:g}",
         width=width,
         height=height,
-        role="img",
+        role=role,
         aria_label=label,
     )
 
@@ -96,7 +99,7 @@ def _content(item: Markup | str) -> Markup:
 _STRIP = (240.0, 20.0)
 _PAD = 8.0
 _HISTOGRAM = (252.0, 104.0)
-_SPARK = (84.0, 20.0)
+_SPREAD = (240.0, 34.0)
 _BINS = 20
 
 
@@ -150,24 +153,66 @@ def strip(
     return interval_strip(strip_scale(*ends), mean, low, high, tone, limit)
 
 
+def bin_edges(low: float, high: float, bins: int = _BINS) -> np.ndarray:
+    """The limits of equal bins, rounded: 0.15 and not 0.15000000000000002, so that a filter can name them."""
+    digits = 4 - math.floor(math.log10((high - low) / bins))
+    edges = np.round(np.linspace(low, high, bins + 1), digits)
+    edges[0], edges[-1] = low, high
+    return edges
+
+
 def count_values(values: np.ndarray, low: float, high: float, bins: int = _BINS) -> np.ndarray:
     """The number of values per bin; values outside count in the first or last bin."""
     clipped = np.clip(values[~np.isnan(values)], low, high)
-    counts: np.ndarray = np.histogram(clipped, bins=bins, range=(low, high))[0]
+    counts: np.ndarray = np.histogram(clipped, bins=bin_edges(low, high, bins))[0]
     return counts
 
 
-def spark(spread: Mapping[str, Any]) -> Markup:
-    """A small distribution without axes: `counts` in equal bins from `low` to `high`."""
-    width, height = _SPARK
+def spread_strip(
+    spread: Mapping[str, Any], mean: float | None, interval: Sequence[float] | None, name: str = "", start: str = ""
+) -> Markup:
+    """A distribution, and under it the mean with its interval on the same axis: `counts` in equal bins from `low` to `high`.
+
+    With `start`, the beginning of an address that ends in a filter, each bar links to the samples in its range.
+    """
+    width, height = _SPREAD
     low, high, counts = spread["low"], spread["high"], np.asarray(spread["counts"])
     if not counts.sum():
-        return picture(width, height, "no values", class_="spark")
-    parts = [
-        *_bars(counts, 0, width, height - 1, height - 2, "bar"),
-        line(0, height - 0.5, width, height - 0.5, "axis"),
-    ]
-    return picture(width, height, _describe(counts, low, high), *parts, class_="spark")
+        return picture(width, height, "no values", class_="strip spread")
+    scale, floor = strip_scale(low, high), height - 12
+    bars = _bars(counts, _PAD, width - 2 * _PAD, floor, floor - 2, "bar")
+    parts = _linked(bars, counts, bin_edges(low, high, len(counts)), name, start) if start else bars
+    parts.append(line(_PAD, floor, width - _PAD, floor, "axis"))
+    if interval:
+        parts.append(line(scale(interval[0]), height - 5, scale(interval[1]), height - 5, "interval"))
+    if mean is not None:
+        parts.append(element("circle", cx=scale(mean), cy=height - 5, r=4, class_="dot"))
+    if (low, high) != (0.0, 1.0):
+        # The axis above the column is from 0 to 1.
+        height += 12
+        parts += [text(_PAD, height - 2, short(low), "start"), text(width - _PAD, height - 2, short(high), "end")]
+    words = _describe(counts, low, high)
+    if mean is not None:
+        least, most = interval or (None, None)
+        shown, ends = with_interval(mean, least, most, " to ")
+        words = f"mean {shown}{f', 95 % interval {ends}' if interval else ''}; {words}"
+    return picture(width, height, words, *parts, class_="strip spread", role="group" if start else "img")
+
+
+def _linked(bars: Sequence[Markup], counts: np.ndarray, edges: np.ndarray, name: str, start: str) -> list[Markup]:
+    """The bars, each in a link with its whole column, that Tab skips: the row filter does the same by keyboard."""
+    each = (_SPREAD[0] - 2 * _PAD) / len(counts)
+    drawn = []
+    for rect, at in zip(bars, np.flatnonzero(counts), strict=True):
+        # The first and the last bar have all values beyond.
+        ends = [(">=", repr(float(edges[at])))] if at else []
+        ends += [("<", repr(float(edges[at + 1])))] if at + 1 < len(counts) else []
+        terms = " and ".join(f"{name} {sign} {value}" for sign, value in ends)
+        column = element("rect", x=_PAD + int(at) * each, y=0, width=each, height=_SPREAD[1] - 12, class_="column")
+        words = f"{short(edges[at])} to {short(edges[at + 1])}: {counts[at]:,} sample{'s' if counts[at] != 1 else ''}"
+        address = f"{start}{quote_plus(terms)}#samples"
+        drawn.append(element("a", element("title", words), column, rect, href=address, tabindex=-1))
+    return drawn
 
 
 def histogram(values: np.ndarray, low: float, high: float, mean: float | None, zero: bool = False) -> Markup:

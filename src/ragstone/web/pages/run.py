@@ -27,7 +27,8 @@ from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
 from ragstone.web.row_chips import UNSURE, row_chips
 from ragstone.web.pages.conversation_list import list_conversations
-from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState
+from ragstone.web.row_plots import add_failing_shares, scatter_data
+from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState, range_start
 
 _MAX_METRICS = 40
 
@@ -45,9 +46,13 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
     for metric in data["metrics"]:
         worst_first = TableState(sort=metric["metric"], descending=metric["better"] == "lower")
         metric["address"] = f"/runs/{run.id}{worst_first.address}#samples"
+        metric["filter_name"] = write_name(metric["metric"])
+        metric["filter_start"] = range_start(state, metric["metric"])
     slices = [slice_data(run, *one) for one in insight.slices] if insight else []
-    for row in (row for part in slices for row in part["rows"]):
-        row["address"] = f"{state.but(slice=row['key']).address}#samples"
+    for part in slices:
+        for row in part["rows"]:
+            row["address"] = f"{state.but(slice=row['key']).address}#samples"
+        add_failing_shares(part, index.named.labels(part["column"]), known, state)
     return {
         "page": "run",
         **data,
@@ -59,6 +64,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "slices": slices,
         "conversations": list_conversations(library, run, insight),
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
+        "scatter": scatter_data(index, known, state),
         "table": _table(index, insight, known, state),
     }
 
@@ -83,6 +89,7 @@ def _table(index: RunIndex, insight: Insight | None, known: RowJudgements, state
     return {
         "state": state,
         "here": state.address,
+        "hidden": state.but(x="", y="").pairs,
         "waiting_for_causes": insight is None,
         "total": len(index.ids),
         "fitting": len(order),
