@@ -18,11 +18,11 @@ from ragstone.views.comparison import (
     MARKS,
     ComparisonView,
     MetricChange,
-    MovedRow,
     deciding_line,
     method_line,
     not_compared_lines,
 )
+from ragstone.views.moved_rows import MovedRow
 from ragstone.views.phrases import counted, one_line, visible
 
 _TONES = {"better": "good", "worse": "bad", "no evidence": "muted", "too few rows": "unsure"}
@@ -173,9 +173,10 @@ def _moved(rows: Sequence[MovedRow], width: int) -> Iterator[RenderableType]:
             line = Text(f"  {one_line(row.id, 20)}  ")
             line.append(one_line(row.question, max(20, width - len(line) - 1)))
             yield line
-            for letter, answer, chance in zip("AB", row.answers, row.wrong, strict=True):
-                shown = Text(f"{letter}  wrong {chance:.0%}".replace("%", " %"), style="dim")
+            for letter, answer, chance, cause in zip("AB", row.answers, row.wrong, row.causes, strict=True):
+                shown = Text(f"{letter}  wrong {100 * chance:.0f} %{f', {cause}' if cause else ''}", style="dim")
                 yield Padding(shown.append(f"  {one_line(answer or '(no answer)', _MOST_TEXT)}"), (0, 0, 0, 4))
+            yield Padding(Text(row.what_changed, style="dim"), (0, 0, 0, 7))
 
 
 def _changed(heading: str, samples: Sequence[ChangedSample], width: int) -> Iterator[RenderableType]:

@@ -22,8 +22,9 @@ from ragstone.report.run import metrics_table
 from ragstone.report.table import Column, Table, columns
 from ragstone.report.table import escape_markdown as escape
 from ragstone.storage.runs import Run, read_table
-from ragstone.views.comparison import ComparisonView, MovedRow
+from ragstone.views.comparison import ComparisonView
 from ragstone.views.diagnosis import DiagnosisView
+from ragstone.views.moved_rows import MovedRow
 from ragstone.views.phrases import counted, one_line
 from ragstone.views.run import RunView, consistency_dict
 
@@ -132,10 +133,15 @@ def _slices(comparison: Comparison, column: str) -> list[str]:
 
 def _moved(rows: Sequence[MovedRow]) -> list[str]:
     """Newly failing rows first, with both answers."""
-    table = Table([Column("row"), *columns("became", "wrong", "question", "answer of A", "answer of B", align="left")])
+    table = Table(
+        [
+            Column("row"),
+            *columns("became", "wrong", "question", "answer of A", "answer of B", "what changed", align="left"),
+        ]
+    )
     for row in rows:
         texts = (one_line(text, 100) for text in (row.question, *row.answers))
-        table.add(row.id, row.kind, "{:.0%} → {:.0%}".format(*row.wrong), *texts)
+        table.add(row.id, row.kind, "{:.0%} → {:.0%}".format(*row.wrong), *texts, row.what_changed)
     return table.markdown() if table.rows else []
 
 

@@ -16,12 +16,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from ragstone.analysis.cause_names import CAUSES
-from ragstone.analysis.cause_texts import cause_label
 from ragstone.analysis.comparison import ChangedSample, Comparison
-from ragstone.analysis.diagnosis import Diagnosis, diagnose
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
 from ragstone.analysis.row_moves import MoveKind, Moves, differing_judges
-from ragstone.storage.runs import Run, read_table
+from ragstone.storage.runs import Run
+from ragstone.views.moved_rows import Judged, JudgedRows, MovedRow, SliceMoves, find_moved, slice_moves
 from ragstone.views.phrases import by_reason, counted
 from ragstone.views.run import arrow_of, by_part, part_of, sort_by_part
 
@@ -42,8 +42,6 @@ _MOST_PAIRS = 100_000
 _MIN_ONE_SIDED = 0.05
 # Runs with more samples are not diagnosed only to be compared.
 MOST_DIAGNOSED = 2_000
-# How many rows of each kind are listed with both answers.
-_MOST_LISTED = 50
 
 
 @dataclass(frozen=True)
@@ -109,65 +107,6 @@ class CauseChange(NamedTuple):
     after: int
 
 
-class JudgedRows(NamedTuple):
-    """The main cause and the probability of each row of a diagnosis; both end early if only the first rows are diagnosed."""
-
-    # The main cause, `NOT_EXAMINED`, or empty.
-    causes: Sequence[str]
-    # The probability that the row is wrong, if anything shows it.
-    wrong: Sequence[float | None]
-
-    @classmethod
-    def of(cls, diagnosis: Diagnosis) -> JudgedRows | None:
-        """The rows of a diagnosis; None if no row has evidence of causes."""
-        causes = tuple(cause_label(diagnosis, one) for one in diagnosis.outcomes)
-        return cls(causes, tuple(one.wrong for one in diagnosis.outcomes)) if diagnosis.decided else None
-
-
-Judged = tuple[JudgedRows | None, JudgedRows | None]
-
-
-class MovedRow(NamedTuple):
-    """A row that is fixed, newly failing, still failing or unclear, with both answers, causes and probabilities."""
-
-    id: str
-    # In the second run, from 1.
-    row: int
-    question: str
-    kind: MoveKind
-    wrong: tuple[float, float]
-    answers: tuple[str, str]
-    causes: tuple[str, str]
-
-    @property
-    def tone(self) -> str:
-        """`good`, `bad` or `none`."""
-        return {"fixed": "good", "newly failing": "bad"}.get(self.kind, "none")
-
-
-def _moved(comparison: Comparison, moves: Moves, judged: tuple[JudgedRows, JudgedRows]) -> Iterator[MovedRow]:
-    """The rows of each kind in the order of the moves, at most as many as are listed."""
-    counts: Counter[str] = Counter()
-    listed = [move for move in moves.rows if not counts.update([move.kind]) and counts[move.kind] <= _MOST_LISTED]
-    rows = [side[[move.pair for move in listed]] for side in (comparison.pairs.before, comparison.pairs.after)]
-    texts = [
-        read_table(run.folder.samples, ["id", "question", "answer"]).take(places).to_pylist()
-        for run, places in zip((comparison.before, comparison.after), rows, strict=True)
-    ]
-    for at, move in enumerate(listed):
-        old, new = texts[0][at], texts[1][at]
-        causes = [side.causes[places[at]] for side, places in zip(judged, rows, strict=True)]
-        yield MovedRow(
-            move.id,
-            int(rows[1][at]) + 1,
-            new["question"] or "",
-            move.kind,
-            (move.before, move.after),
-            (old["answer"] or "", new["answer"] or ""),
-            (causes[0], causes[1]),
-        )
-
-
 @dataclass(frozen=True)
 class CauseChanges:
     """How the causes of failures changed; `known` pairs are diagnosed in both runs."""
@@ -213,6 +152,8 @@ class ComparisonView:
     moves: Moves | None
     # Newly failing rows first.
     moved: tuple[MovedRow, ...]
+    # By the share of failing rows in the second run, worst first.
+    slices: tuple[SliceMoves, ...]
     # None if the runs are not diagnosed.
     causes: CauseChanges | None
     losses: tuple[ChangedSample, ...]
@@ -250,7 +191,8 @@ class ComparisonView:
             counts=_count_verdicts(comparison),
             metrics=tuple(metrics),
             moves=moves,
-            moved=tuple(_moved(comparison, moves, both)) if moves and both else (),
+            moved=tuple(find_moved(comparison, moves, both)) if moves and both else (),
+            slices=tuple(slice_moves(comparison, moves, (both[0].wrong, both[1].wrong))) if moves and both else (),
             causes=CauseChanges.of(comparison, (both[0].causes, both[1].causes)) if both else None,
             losses=tuple(sample for sample in reversed(comparison.changed) if sample.gain < 0),
             gains=tuple(sample for sample in comparison.changed if sample.gain > 0),
@@ -351,7 +293,8 @@ class ComparisonView:
                 for sample in (*self.losses, *self.gains)
             ],
             "failing": self.moves.as_dict() if self.moves else None,
-            "moved": [row._asdict() for row in self.moved],
+            "moved": [asdict(row) for row in self.moved],
+            "failing_slices": [asdict(part) for part in self.slices],
             "causes": [row._asdict() for row in self.causes.rows] if self.causes else None,
         }
 

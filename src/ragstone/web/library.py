@@ -150,6 +150,7 @@ class Library:
         self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
         self._insights = Insights(_MAX_INDEXES, self.index)
         self._comparisons: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
+        self._families: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
         self._steps: dict[tuple[str, str], str] = {}
         self._pairs: BackgroundCache[PairIndex] = BackgroundCache(_MAX_COMPARISONS)
         self._boards: BackgroundCache[Leaderboard] = BackgroundCache(_MAX_COMPARISONS)
@@ -235,6 +236,11 @@ class Library:
             key, lambda: compare_runs(before, after, progress=lambda step: self._steps.__setitem__(key, step))
         )
 
+    def family(self, comparison: Comparison, name: str, metrics: Sequence[str]) -> Comparison:
+        """Return the comparison of the same runs by one group of metrics."""
+        before, after = comparison.before, comparison.after
+        return self._families.get((before.id, after.id, name), lambda: compare_runs(before, after, metrics))
+
     def comparison_steps(self, before: Run, after: Run) -> dict[str, Any]:
         """Return the current step of a comparison, its number from 0, and the number of steps."""
         step = self._steps.get((before.id, after.id), STEPS[0])
@@ -260,6 +266,7 @@ class Library:
             self._joined,
             self._insights,
             self._comparisons,
+            self._families,
             self._pairs,
             self._boards,
         )

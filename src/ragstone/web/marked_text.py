@@ -1,29 +1,21 @@
-"""Texts with marked places as safe HTML, as they are and with their Markdown rendered; diffs by words.
+"""Texts with marked places as safe HTML, as they are and with their Markdown rendered.
 
 All text is escaped, and control characters are shown as codes. A mark is given by its place in the text.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup, escape
-from rapidfuzz.distance import LCSseq
 
 from ragstone.report.html.page import hue
 from ragstone.text.languages import guess_language
+from ragstone.text.word_diff import DiffPiece
 from ragstone.views.phrases import visible
 from ragstone.web.markdown_html import is_markdown, write_markdown
-
-_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
-# Only the beginnings of longer texts are compared.
-_MAX_TOKENS = 8_000
-# With a smaller share of common text, a diff is harder to read than both texts.
-_MIN_SAME = 0.4
 
 _MAX_EXCERPT = 4_000
 _OTHER_SCRIPTS = frozenset({"ja", "ko", "zh", "ru", "ar", "hi", "he", "el", "th"})
@@ -113,52 +105,6 @@ def excerpt(text: str, start: int, end: int, context: int) -> dict[str, str]:
         "here": text[start:end][:_MAX_EXCERPT],
         "after": text[end : end + context] + (" …" if len(text) > end + context else ""),
     }
-
-
-@dataclass(frozen=True)
-class DiffPiece:
-    """A piece of text: `same` in both texts, `gone` from the first, or `new` in the second."""
-
-    kind: str
-    text: str
-
-
-def word_diff(before: str, after: str) -> list[DiffPiece]:
-    """Return the second text as changes to the first."""
-    old, new = _TOKEN.findall(before)[:_MAX_TOKENS], _TOKEN.findall(after)[:_MAX_TOKENS]
-    pieces: list[DiffPiece] = []
-    for change in LCSseq.opcodes(old, new):
-        removed = "".join(old[change.src_start : change.src_end])
-        added = "".join(new[change.dest_start : change.dest_end])
-        pieces += [DiffPiece("same", removed)] if change.tag == "equal" else _change(removed, added)
-    return _merge_changes(pieces)
-
-
-def _change(gone: str, new: str) -> list[DiffPiece]:
-    return [DiffPiece(kind, text) for kind, text in (("gone", gone), ("new", new)) if text]
-
-
-def _merge_changes(pieces: Sequence[DiffPiece]) -> list[DiffPiece]:
-    """Merge changes that are separated only by white space: first all removed text, then all added text."""
-    result: list[DiffPiece] = []
-    gone = new = ""
-    for position, piece in enumerate(pieces):
-        inner = 0 < position < len(pieces) - 1
-        between = piece.kind == "same" and not piece.text.strip() and inner and (gone or new)
-        gone += piece.text if piece.kind == "gone" or between else ""
-        new += piece.text if piece.kind == "new" or between else ""
-        if piece.kind == "same" and not between:
-            result += [*_change(gone, new), piece]
-            gone = new = ""
-    return result + _change(gone, new)
-
-
-def is_readable(pieces: Sequence[DiffPiece]) -> bool:
-    """Check that two texts share enough characters for their diff to help a reader."""
-    sizes = {"same": 0, "gone": 0, "new": 0}
-    for piece in pieces:
-        sizes[piece.kind] += len("".join(piece.text.split()))
-    return 2 * sizes["same"] >= _MIN_SAME * (2 * sizes["same"] + sizes["gone"] + sizes["new"])
 
 
 def overlay(

@@ -12,7 +12,7 @@ import numpy as np
 from ragstone.analysis.comparison import Comparison, Gains
 from ragstone.analysis.differences import is_of_all_rows
 from ragstone.analysis.row_moves import MOVES, kind_of_move
-from ragstone.views.comparison import Judged
+from ragstone.views.moved_rows import Judged
 from ragstone.web.navigation import whole_number
 from ragstone.web.run_index import PAGE_SIZES, RunIndex
 
@@ -42,6 +42,8 @@ class PairState:
     sort: str = LOSSES
     page: int = 1
     size: int = _SIZE
+    # The family of metrics that is shown; empty for the headline metrics.
+    family: str = ""
 
     @classmethod
     def read(cls, query: Mapping[str, str], metrics: Collection[str]) -> PairState:
@@ -55,6 +57,7 @@ class PairState:
             slice=query.get("slice", "")[:_MAX_SLICE],
             metric=metric if (metric := query.get("metric", "")) in metrics else "",
             change=change if (change := query.get("change", "")) in CHANGES else "",
+            family=query.get("family", "")[:_MAX_QUERY],
             sort=sort if sort in (LOSSES, GAINS, ROW) else LOSSES,
             page=max(1, whole_number(query.get("page")) or 1),
             size=size if size in PAGE_SIZES else _SIZE,
@@ -123,12 +126,16 @@ class PairIndex:
             for known, row in zip(judged, self.rows(position), strict=True)
         ]
 
-    def move(self, position: int, judged: Judged) -> str:
-        """Return whether the row of a pair is fixed, newly failing, still failing or unclear; empty for other rows."""
-        was, now = (
+    def wrong(self, position: int, judged: Judged) -> list[float | None]:
+        """Return the probabilities that the samples of a pair are wrong; None without a judgement."""
+        return [
             known.wrong[row] if known is not None and row < len(known.wrong) else None
             for known, row in zip(judged, self.rows(position), strict=True)
-        )
+        ]
+
+    def move(self, position: int, judged: Judged) -> str:
+        """Return whether the row of a pair is fixed, newly failing, still failing or unclear; empty for other rows."""
+        was, now = self.wrong(position, judged)
         return "" if was is None or now is None else kind_of_move(was, now) or ""
 
     def order(self, state: PairState, judged: Judged) -> np.ndarray:

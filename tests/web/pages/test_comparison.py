@@ -100,3 +100,43 @@ def test_runs_without_a_common_sample_say_so(viewer, worse, hostile):
     assert viewer.ask(f"/compare/{worse.id}/nothing")[0].status == 404
     viewer.when_ready(f"/compare/{worse.id}/{worse.id}.json", lambda found: found["ready"])
     assert viewer.ask(f"/compare/{worse.id}/{worse.id}/samples/99")[0].status == 404
+
+
+def test_the_counts_of_the_headline_are_those_of_the_pages(viewer, worse, better, compared):
+    address = f"/compare/{worse.id}/{better.id}"
+    found = viewer.when_ready(f"{address}.json", lambda data: data["causes"] is not None)
+    for move in found["moves"]:
+        if move["name"] != "unclear":
+            assert f"{move['count']} {move['name']}" in found["headline"]
+        listed = viewer.json(f"{address}.json{move['address'].partition('#')[0]}")["table"]
+        assert listed["fitting"] == move["count"]
+        assert {row["move"] for row in listed["rows"]} <= {move["name"]}
+        assert sum(row["kind"] == move["name"] for row in found["moved"]) == move["count"]
+    for row in (row for part in found["slices_failing"] for row in part["rows"]):
+        listed = viewer.json(f"{address}.json{row['address'].partition('#')[0]}")["table"]
+        assert listed["fitting"] >= row["rows"]
+        assert sum(one["move"] == "newly failing" for one in listed["rows"]) == row["newly_failing"]
+    page = viewer.page(address)
+    assert {row["address"] for part in found["slices_failing"] for row in part["rows"]} <= set(page.links)
+
+
+def test_a_family_of_metrics_is_in_the_address(viewer, worse, better, compared):
+    address = f"/compare/{worse.id}/{better.id}"
+    names = [item["name"] for item in compared["families"]]
+    assert names[0] == "headline"
+    explored = viewer.json(f"{address}.json?family=explored")["family"]
+    assert not explored["headline"]
+    group = next(name for name in names if name not in ("headline", "explored"))
+    found = viewer.json(f"{address}.json?family={group}")
+    rows = [row for part in found["family"]["groups"] for row in part["rows"]]
+    wanted = [metric.metric for metric in better.info.metrics if metric.family == group]
+    assert sorted(row["metric"] for row in rows) == sorted(wanted)
+    # A family of its own: corrected among its metrics.
+    alone = {item.metric: item.corrected_p for item in compare_runs(worse, better, wanted).metrics}
+    assert {row["metric"]: row["p"] for row in rows} == pytest.approx(alone)
+    page = viewer.page(f"{address}?family={group}")
+    assert found["family"]["sentence"] in page.text()
+    assert [one for one in page.find("a") if one.get("aria-current") == "true" and group in one["href"]]
+    # The state of the pairs keeps it; an unknown one is the default.
+    assert f"family={group}" in found["table"]["sorts"]["gains"]
+    assert viewer.json(f"{address}.json?family=%3Cscript%3E")["family"]["name"] == ""

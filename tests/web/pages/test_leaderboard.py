@@ -44,3 +44,29 @@ def test_the_order_is_in_the_address(three):
 def test_fewer_than_two_runs_lead_to_the_choice(three):
     for path in ("/compare.json", "/compare.json?run=a"):
         assert three[0].json(path)["page"] == "choice"
+
+
+def test_rows_stand_side_by_side_and_can_be_filtered(three):
+    client, _ = three
+    query = "run=a&run=b&run=c"
+    found = client.when_ready(f"/compare.json?{query}", lambda data: data["ready"] and not data["shared"]["waiting"])
+    shared = found["shared"]
+    assert shared["total"] == len(shared["rows"]) == 25
+    differs = [row["differs"] for row in shared["rows"]]
+    assert differs == sorted(differs, reverse=True)
+    assert sum(differs) == shared["differing"] > 0
+    for row in shared["rows"]:
+        assert len({cell["status"] for cell in row["cells"]}) == (2 if row["differs"] else 1)
+        # The second and the third run are copies.
+        assert row["cells"][1]["status"] == row["cells"][2]["status"]
+    only = client.json(f"/compare.json?{query}&rows=differs")["shared"]
+    assert [row["id"] for row in only["rows"]] == [row["id"] for row in shared["rows"] if row["differs"]]
+    page = client.page(f"/compare?{query}&rows=differs")
+    cell = only["rows"][0]["cells"][1]
+    assert {cell["address"], only["rows"][0]["address"]} <= set(page.links)
+    beside = client.when_ready(only["rows"][0]["address"].replace("?", ".json?"), lambda data: data["ready"])
+    assert "Facts, chunks, claims and scores below compare A and B" in client.page(only["rows"][0]["address"]).text()
+    assert [other["id"] for other in beside["others"]] == ["c"]
+    assert beside["others"][0]["side"]["id"] == only["rows"][0]["id"]
+    assert "with=" in (beside["walk"]["next"] or beside["walk"]["previous"])
+    assert client.ask(f"{only['rows'][0]['address']}&with=../../etc")[0].status == 404

@@ -17,8 +17,9 @@ from ragstone.report.html import charts
 from ragstone.report.html.charts import round_step
 from ragstone.report.html.page import render_page, without
 from ragstone.report.html.run_page import MOST_SHOWN, RunData, describe_run, measured, read_run_data, show_rows
-from ragstone.views.comparison import ComparisonView, JudgedRows, MetricChange
+from ragstone.views.comparison import ComparisonView, MetricChange
 from ragstone.views.diagnosis import headline as diagnosis_headline
+from ragstone.views.moved_rows import JudgedRows, SliceMoves
 from ragstone.views.phrases import one_line
 from ragstone.views.run import arrow_of
 
@@ -26,7 +27,17 @@ _MOST_CHANGED = 10
 _MOST_SHOWN = 24
 _MOST_NAMED = 100
 # Texts, sample ids and paths are not embedded.
-_TEXTS = ("changed", "only_before", "only_after", "other_question", "before", "after", "failing", "moved")
+_TEXTS = (
+    "changed",
+    "only_before",
+    "only_after",
+    "other_question",
+    "before",
+    "after",
+    "failing",
+    "moved",
+    "failing_slices",
+)
 # Half losses, half gains.
 _PRINTED = 6
 
@@ -65,7 +76,7 @@ def comparison_data(view: ComparisonView) -> dict[str, Any]:
     """The data of the page of a comparison that a report, the viewer and a notebook share."""
     before, after, causes = view.comparison.before, view.comparison.after, view.causes
     return {
-        "title": f"{one_line(after.name, 60)} against {one_line(before.name, 60)}",
+        "title": f"{one_line(before.name, 60)} → {one_line(after.name, 60)}",
         "before": describe_run(before),
         "after": describe_run(after),
         "ready": True,
@@ -93,7 +104,15 @@ def comparison_data(view: ComparisonView) -> dict[str, Any]:
             if view.moves and ((ids := view.moves.having(kind)) or kind != "unclear")
         ],
         "moved": view.moved,
+        "slices_failing": [
+            {"column": column, "rows": [_slice_data(part) for part in view.slices if part.column == column]}
+            for column in dict.fromkeys(part.column for part in view.slices)
+        ],
     }
+
+
+def _slice_data(part: SliceMoves) -> dict[str, Any]:
+    return {**vars(part), "label": one_line(part.label, 80), "key": part.key, "shares": part.shares}
 
 
 def reach_of(rows: Sequence[MetricChange]) -> float:

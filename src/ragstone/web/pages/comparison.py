@@ -12,15 +12,20 @@ from ragstone.analysis.cause_names import CAUSES
 from ragstone.analysis.cause_texts import NOT_EXAMINED
 from ragstone.analysis.comparison import Comparison
 from ragstone.analysis.row_moves import MOVES
+from ragstone.analysis.row_status import word_of
 from ragstone.report.html.comparison_page import comparison_data
 from ragstone.report.html.run_page import describe_run
 from ragstone.storage.scores import unless_nan
-from ragstone.views.comparison import ComparisonView, Judged, JudgedRows
+from ragstone.views.comparison import ComparisonView
+from ragstone.views.moved_rows import Judged, JudgedRows
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
 from ragstone.web.pair_index import CHANGES, PairIndex, PairState
 from ragstone.web.run_index import ANY_FAULT, NO_FAULT, PAGE_SIZES
+
+# The family of the metrics that are not headlines.
+EXPLORED = "explored"
 
 
 def comparison_page(library: Library, query: QueryParams, before: str, after: str) -> dict[str, Any]:
@@ -29,7 +34,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
     comparison = library.comparison(old, new)
     head = {
         "page": "comparison",
-        "title": f"{one_line(new.name, 60)} against {one_line(old.name, 60)}",
+        "title": f"{one_line(old.name, 60)} → {one_line(new.name, 60)}",
         "before": describe_run(old),
         "after": describe_run(new),
         "address": f"/compare/{before}/{after}",
@@ -41,6 +46,8 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
     decided = all(insight and insight.diagnosis["decided"] for insight in insights)
     view = ComparisonView.of(comparison, _judged(insights) if decided else (None, None))
     data = comparison_data(view)
+    for part in (row for column in data["slices_failing"] for row in column["rows"]):
+        part["address"] = f"{PairState(slice=part['key']).address}#pairs"
     for move in data["moves"]:
         del move["ids"]
         move["address"] = f"{PairState(move=move['name']).address}#pairs"
@@ -49,9 +56,36 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         **data,
         "diagnosed": [library.diagnosed(run) for run in (old, new)],
         "causes": None if None in insights else _linked(data["causes"] or {"rows": [], "known": 0}),
-        "table": _table(pairs, insights, query),
+        **_families(library, view, pairs, query),
+        "table": _table(pairs, insights, query, bool(view.moves)),
         "settings": asdict(comparison.settings),
     }
+
+
+def _families(library: Library, view: ComparisonView, pairs: PairIndex, query: QueryParams) -> dict[str, Any]:
+    """Return the families of metrics that can be selected, and the selected one with its metrics and its sentence.
+
+    A group of metrics is a family of its own: its p-values are corrected among its metrics, as with `ragstone compare -m`.
+    """
+    comparison, state = view.comparison, PairState.read(query, pairs.metrics)
+    compared = {item.metric for item in comparison.metrics}
+    groups: dict[str, list[str]] = {}
+    for metric in comparison.after.info.metrics:
+        if metric.metric in compared:
+            groups.setdefault(metric.family, []).append(metric.metric)
+    names = ["", *([EXPLORED] if view.others else []), *groups]
+    name = state.family if state.family in names else ""
+    family: dict[str, Any] = {"name": name, "groups": [], "headline": name != EXPLORED, "sentence": view.others_text}
+    if name == EXPLORED:
+        family |= {"groups": view.groups(), "method": view.method}
+    elif name:
+        group = ComparisonView.of(library.family(comparison, name, groups[name]))
+        family |= {"groups": group.groups(), "sentence": f"{name}: {group.headline}", "method": group.method}
+    links = [
+        {"name": one or "headline", "chosen": one == name, "address": f"{state.but(family=one).address or '?'}#metrics"}
+        for one in names
+    ]
+    return {"families": links, "family": family}
 
 
 def _judged(insights: Sequence[Insight | None]) -> Judged:
@@ -75,7 +109,9 @@ def _linked(causes: dict[str, Any]) -> dict[str, Any]:
     return causes
 
 
-def _table(pairs: PairIndex, insights: tuple[Insight | None, Insight | None], query: QueryParams) -> dict[str, Any]:
+def _table(
+    pairs: PairIndex, insights: tuple[Insight | None, Insight | None], query: QueryParams, moves: bool
+) -> dict[str, Any]:
     state = PairState.read(query, pairs.metrics)
     judged = _judged(insights)
     order = pairs.order(state, judged)
@@ -98,7 +134,7 @@ def _table(pairs: PairIndex, insights: tuple[Insight | None, Insight | None], qu
             for one in changes
         ],
         "metrics": pairs.metrics,
-        "moves": list(MOVES),
+        "moves": list(MOVES) if moves else [],
         "causes": [
             ANY_FAULT,
             NO_FAULT,
@@ -119,6 +155,9 @@ def _pair(pairs: PairIndex, position: int, judged: Judged, state: PairState) -> 
         "row": rows[1] + 1,
         "question": one_line(pairs.after.question(rows[1]), 160),
         "causes": pairs.causes(position, judged),
+        "wrong": (wrong := pairs.wrong(position, judged)),
+        "statuses": [word_of(one) for one in wrong],
+        "move": pairs.move(position, judged),
         "gain": unless_nan(pairs.gain(state.metric)[position]),
         "metrics": [
             {"metric": name, "before": pairs.before.value(name, rows[0]), "after": pairs.after.value(name, rows[1])}

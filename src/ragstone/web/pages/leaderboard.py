@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,12 +11,19 @@ from starlette.datastructures import QueryParams
 from ragstone.analysis.leaderboard import Leaderboard, Ranking, find_tradeoffs
 from ragstone.report.html.run_page import describe_run
 from ragstone.report.leaderboard import leaderboard_dict, letter, remark_lines
+from ragstone.storage.runs import Run
+from ragstone.views.moved_rows import JudgedRows
+from ragstone.views.phrases import one_line
 from ragstone.views.run import arrow_of, headline_metrics
+from ragstone.views.several_runs import shared_rows
 from ragstone.web.library import Library
+from ragstone.web.navigation import ListPage, whole_number
 from ragstone.web.pages.choice import choice_page
 
 # More columns do not fit on a page; the others are folded.
 _MAX_COLUMNS = 8
+_ROWS_PER_PAGE = 50
+_DIFFERS = "differs"
 
 
 def choose(library: Library, query: QueryParams) -> dict[str, Any]:
@@ -28,7 +36,48 @@ def choose(library: Library, query: QueryParams) -> dict[str, Any]:
         return {"go": f"/compare/{runs[0].id}/{runs[1].id}"}
     board = library.leaderboard(runs)
     head = {"page": "leaderboard", "title": f"{len(runs)} runs", "runs": [describe_run(run) for run in runs]}
-    return {**head, "ready": False} if board is None else {**head, "ready": True, **_ranked(board, query)}
+    if board is None:
+        return {**head, "ready": False}
+    return {**head, "ready": True, **_ranked(board, query), "shared": _shared(library, runs, query)}
+
+
+def _shared(library: Library, runs: Sequence[Run], query: QueryParams) -> dict[str, Any]:
+    """Return one page of the questions that all runs answer, with their status in each run; `waiting` for diagnoses."""
+    insights = [library.insight(run) for run in runs]
+    judged = [JudgedRows(one.causes, [label.wrong for label in one.causes]) if one else None for one in insights]
+    rows = shared_rows(runs, judged)
+    differing = [row for row in rows if row.differs]
+    only = query.get("rows") == _DIFFERS
+    page = ListPage.cut(differing if only else rows, max(1, whole_number(query.get("page")) or 1), _ROWS_PER_PAGE)
+    kept = [(name, value) for name, value in query.multi_items() if name in ("run", "sort", "dir")]
+    chosen = [*kept, *([("rows", _DIFFERS)] if only else [])]
+    first, second, *others = runs
+    more = urlencode([("with", run.id) for run in others])
+    questions = library.index(first)
+    return {
+        "total": len(rows),
+        "differing": len(differing),
+        "only": only,
+        "waiting": None in insights,
+        "all": f"/compare?{urlencode(kept)}#rows",
+        "differs": f"/compare?{urlencode([*kept, ('rows', _DIFFERS)])}#rows",
+        "number": page.number,
+        "pages": page.pages,
+        "links": page.links(lambda number: f"/compare?{urlencode([*chosen, ('page', number)])}"),
+        "rows": [
+            {
+                "id": one_line(questions.ids[row.cells[0].row - 1].as_py(), 60),
+                "question": one_line(questions.question(row.cells[0].row - 1), 160),
+                "differs": row.differs,
+                "address": f"/compare/{first.id}/{second.id}/samples/{row.cells[1].row}?{more}",
+                "cells": [
+                    {**vars(cell), "address": f"/runs/{run.id}/samples/{cell.row}"}
+                    for run, cell in zip(runs, row.cells, strict=True)
+                ],
+            }
+            for row in page.items
+        ],
+    }
 
 
 def _ranked(board: Leaderboard, query: QueryParams) -> dict[str, Any]:
@@ -43,6 +92,7 @@ def _ranked(board: Leaderboard, query: QueryParams) -> dict[str, Any]:
     letters = [letter(run) for run in range(len(board.runs))]
     return {
         "samples": board.samples,
+        "letters": letters,
         "parameters": list(board.parameters),
         "sort": sort,
         "reversed": query.get("dir") == "down",

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from starlette.datastructures import QueryParams
 
+from ragstone.analysis.alignment import align
 from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.comparison import Comparison
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk
 from ragstone.report.html.run_page import describe_run
+from ragstone.storage.runs import Run
+from ragstone.text.word_diff import is_readable, word_diff
 from ragstone.views.marks import Limits, mark_facts
 from ragstone.views.phrases import one_line
 from ragstone.views.run import arrow_of, headline_metrics
 from ragstone.views.sample import ClaimView, SampleView, chunk_marks, holds_what_is_needed, sample_view
 from ragstone.web.library import Library
-from ragstone.web.marked_text import is_readable, overlay, word_diff
+from ragstone.web.marked_text import overlay
 from ragstone.web.navigation import NotFoundError, neighbours, required_number
 from ragstone.web.pages.comparison import read_pairs
 from ragstone.web.pages.sample import describe_sample, read_sample
@@ -26,6 +30,8 @@ from ragstone.web.run_index import RunIndex
 
 # Chunks that only one run retrieved come first.
 _ORDER = {"gone": 0, "new": 0, "changed": 1, "same": 2}
+# Further runs in addition to A and B.
+_MAX_OTHERS = 6
 Ranks = tuple[int | None, int | None]
 Examined = tuple[Case, Outcome]
 
@@ -39,7 +45,7 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "before": describe_run(old),
         "after": describe_run(new),
         "address": f"/compare/{before}/{after}",
-        "title": f"sample {number}, {one_line(new.name, 40)} against {one_line(old.name, 40)}",
+        "title": f"sample {number}, {one_line(old.name, 40)} → {one_line(new.name, 40)}",
     }
     if comparison is None:
         return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
@@ -60,7 +66,24 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "chunks": _chunks(samples[0][1:], samples[1][1:], limits),
         "facts": _facts(*views),
         "scores": _scores(indexes, rows),
+        "others": [_other(library, new, number, run, limits) for run in query.getlist("with")[:_MAX_OTHERS]],
         "cut": limits.cut,
+    }
+
+
+def _other(library: Library, new: Run, number: int, name: str, limits: Limits) -> dict[str, Any]:
+    """Return the same sample in a further run; without a side if the run does not have it."""
+    run = library.run(name)
+    pairs = align(run, new)
+    [*rows] = pairs.before[pairs.after == number - 1].tolist()
+    if not rows:
+        return {**describe_run(run), "side": None}
+    at, case, outcome = read_sample(library.index(run), str(rows[0] + 1))
+    return {
+        **describe_run(run),
+        "side": describe_sample(sample_view(at, case, outcome, limits=limits)),
+        "sample": f"/runs/{run.id}/samples/{at}",
+        "text": None if case.sample.answer is None else limits.shorten(case.sample.answer),
     }
 
 
@@ -79,8 +102,10 @@ def _walk(library: Library, comparison: Comparison, row: int, query: QueryParams
     positions = np.flatnonzero(rows == row - 1)
     base = f"/compare/{comparison.before.id}/{comparison.after.id}"
     at = int(positions[0]) if len(positions) else None
-    links = neighbours(len(rows), at, lambda position: f"{base}/samples/{int(rows[position]) + 1}{state.address}")
-    return {**links, "back": f"{base}{state.address}#pairs", "query": state.address}
+    more = urlencode([("with", run) for run in query.getlist("with")[:_MAX_OTHERS]])
+    kept = state.address if not more else f"{state.address}&{more}" if state.address else f"?{more}"
+    links = neighbours(len(rows), at, lambda position: f"{base}/samples/{int(rows[position]) + 1}{kept}")
+    return {**links, "back": f"{base}{state.address}#pairs", "query": kept}
 
 
 def _answers(before: Case, after: Case, limits: Limits) -> dict[str, Any]:

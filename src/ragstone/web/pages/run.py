@@ -25,8 +25,8 @@ from ragstone.views.phrases import one_line
 from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of, unsure_text
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
-from ragstone.web.row_chips import UNSURE, row_chips
 from ragstone.web.pages.conversation_list import list_conversations
+from ragstone.web.row_chips import UNSURE, row_chips
 from ragstone.web.row_plots import add_failing_shares, scatter_data
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState, range_start
 

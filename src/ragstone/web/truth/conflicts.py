@@ -8,10 +8,10 @@ from typing import Any
 
 from ragstone.data.types import Chunk
 from ragstone.errors import UsageError
+from ragstone.text.word_diff import word_diff
 from ragstone.truth.diff import Conflict, Merged
 from ragstone.truth.model import Case, TruthFact
 from ragstone.views.phrases import visible
-from ragstone.web.marked_text import word_diff
 from ragstone.web.navigation import case_address
 from ragstone.web.truth.diff import to_text
 from ragstone.web.truth.store import STANDINGS

@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import Any
 
 from ragstone.data.types import Chunk
+from ragstone.text.word_diff import word_diff
 from ragstone.truth.diff import Change, count_changes, diff
 from ragstone.truth.model import Case, TruthFact
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
-from ragstone.web.marked_text import word_diff
 from ragstone.web.navigation import ListPage, NotFoundError, case_address, truth_address, whole_number
 from ragstone.web.truth.versions import describe_truth, describe_version
 

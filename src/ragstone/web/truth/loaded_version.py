@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from ragstone.report.text import HIDDEN_CHARACTERS
 from ragstone.text.questions import question_key
+from ragstone.text.word_diff import word_diff
 from ragstone.truth.citations.check import check_citation
 from ragstone.truth.model import CASES, Case, cases_from_table
 from ragstone.truth.review import ANSWER, CITATION, citable_passages
 from ragstone.truth.store import VersionInfo
-from ragstone.web.marked_text import word_diff
 from ragstone.web.navigation import NotFoundError
 
 LOST = "citation not found"
