@@ -14,7 +14,7 @@ from ragstone.storage.runs import read_table
 from ragstone.storage.scores import read_scores
 from tests.web.made_runs import unsure_run
 
-Label = namedtuple("Label", "value author")
+Label = namedtuple("Label", "score author")
 
 
 def columns_of(run):
@@ -60,7 +60,12 @@ def test_what_a_run_does_not_have_is_not_known(measured):
 
 
 def test_statuses_and_labels_of_people():
-    causes = [RowLabel("misread", 0.9), RowLabel("", 0.05), RowLabel("look", 0.5), RowLabel("not examined")]
+    causes = [
+        RowLabel("misread", 0.9, judged_wrong=0.9),
+        RowLabel("", 0.05, judged_wrong=0.05),
+        RowLabel("look", 0.5),
+        RowLabel("not examined"),
+    ]
     labels = {
         0: (Label(1.0, "Ada"), Label(0.0, "Bo")),
         1: (Label(0.0, "Ada"),),

@@ -27,8 +27,8 @@ def test_chips_show_how_many_rows_they_select(unsure):
 def test_chips_of_labels(unsure):
     viewer, run = unsure
     index = viewer.viewer._library.index(run)
-    label = namedtuple("Label", "value author")
-    causes = [RowLabel("misread", 0.9), RowLabel("", 0.05)]
+    label = namedtuple("Label", "score author")
+    causes = [RowLabel("misread", 0.9, judged_wrong=0.9), RowLabel("", 0.05, judged_wrong=0.05)]
     known = RowJudgements(14, causes, {0: (label(1.0, "Ada"),), 1: (label(0.0, "Ada"),), 2: (label(1.0, "Ada"),)})
     chips = {chip["name"]: chip["rows"] for chip in row_chips(index, known, TableState())}
     assert chips["labelled"] == 3

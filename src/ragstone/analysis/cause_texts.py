@@ -16,14 +16,17 @@ LOOK = "look"
 class RowLabel(str):
     """The main cause of a row, `not examined` or empty, with the probability that the row is wrong, and who labelled it."""
 
-    __slots__ = ("labelled", "wrong")
+    __slots__ = ("judged_wrong", "labelled", "wrong")
     wrong: float | None
     labelled: str
+    judged_wrong: float | None
 
-    def __new__(cls, text: str, wrong: float | None = None, labelled: str = "") -> RowLabel:
-        """The label of a row."""
+    def __new__(
+        cls, text: str, wrong: float | None = None, labelled: str = "", judged_wrong: float | None = None
+    ) -> RowLabel:
+        """The label of a row; `judged_wrong` is the probability without labels of people."""
         label = super().__new__(cls, text)
-        label.wrong, label.labelled = wrong, labelled
+        label.wrong, label.labelled, label.judged_wrong = wrong, labelled, judged_wrong
         return label
 
     @property
@@ -36,7 +39,7 @@ def cause_label(diagnosis: Diagnosis, outcome: Outcome) -> RowLabel:
     """The main cause, `look`, `not examined`, or empty for a sample without a fault, or if no sample was examined."""
     missing = NOT_EXAMINED if outcome.undecided and diagnosis.decided else ""
     name = outcome.cause.name if outcome.cause else LOOK if outcome.status == LOOK else missing
-    return RowLabel(name, outcome.wrong, people_text(outcome.labelled_by))
+    return RowLabel(name, outcome.wrong, people_text(outcome.labelled_by), outcome.judged_wrong)
 
 
 def status_text(outcome: Outcome) -> str:

@@ -6,17 +6,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragstone.analysis.row_filter import Column
-from ragstone.analysis.row_status import limits
+from ragstone.analysis.row_status import limits, word_of
 from ragstone.data.usage import USAGE, number_of
 from ragstone.data.verdict import UNSURE
 from ragstone.engine.results import VERDICTS_PER_CLAIM
+from ragstone.storage.human_labels import HumanLabel
 from ragstone.storage.runs import Run, read_batches, read_table
 from ragstone.storage.scores import FAILED, NONE, Scores, read_labels
 
@@ -29,14 +29,6 @@ USAGE_NAMES = {
     "cost": "cost_usd",
 }
 SLICE = "slice."
-
-
-class HumanLabel(Protocol):
-    """A label of a person on an answer."""
-
-    @property
-    def value(self) -> float:
-        """1 right, 0.5 partly right, 0 wrong."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +74,15 @@ class RowJudgements:
 
     @cached_property
     def disagreed(self) -> np.ndarray:
-        """The number of labels that contradict the status: right, but the row seems wrong, or the other way round."""
+        """The number of labels that contradict the judge: right, but the row seems wrong to it, or the other way round."""
         opposite = {"wrong": 1.0, "fine": 0.0}
-        return self._count(lambda row, label: opposite.get(self.statuses[row]) == label.value)
+        causes = self.causes or ()
+
+        def contradicts(row: int, label: HumanLabel) -> bool:
+            judged = getattr(causes[row], "judged_wrong", None) if row < len(causes) else None
+            return judged is not None and opposite.get(word_of(judged)) == label.score
+
+        return self._count(contradicts)
 
     def _count(self, counts: Callable[[int, HumanLabel], bool]) -> np.ndarray:
         found = np.zeros(self.rows)

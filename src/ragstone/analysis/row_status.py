@@ -57,11 +57,12 @@ def with_status(case: Case, outcome: Outcome) -> Outcome:
     if (right := mean_label(case.labels)) is not None:
         chance = min(max(1.0 - right, _RIGHT_LABEL), _WRONG_LABEL)
         people = tuple(label.author for label in case.labels)
-        return replace(outcome, wrong=chance, status=word_of(chance), undecided="", labelled_by=people)
-    chance = judge_row(case, outcome)
+        known = replace(outcome, wrong=chance, status=word_of(chance), undecided="", labelled_by=people)
+        return replace(known, judged_wrong=judge_row(case, outcome))
+    judged = judge_row(case, outcome)
     # What is unsure claim by claim may be sure of the whole row.
-    undecided = outcome.undecided if chance is None else ""
-    return replace(outcome, wrong=chance, status=word_of(chance), undecided=undecided)
+    undecided = outcome.undecided if judged is None else ""
+    return replace(outcome, wrong=judged, judged_wrong=judged, status=word_of(judged), undecided=undecided)
 
 
 def judge_row(case: Case, outcome: Outcome) -> float | None:

@@ -44,4 +44,4 @@ def _chips(index: RunIndex, known: RowJudgements, state: TableState) -> Iterator
     yield by_cause(NOT_EXAMINED, known.names == NOT_EXAMINED, "verdicts are missing")
     if known.labels is not None:
         yield by_term("labelled", known.labelled > 0, "labelled", "rows with a label of a person")
-        yield by_term("disagreed with", known.disagreed > 0, "disagreed", "rows whose label contradicts the status")
+        yield by_term("disagreed with", known.disagreed > 0, "disagreed", "rows whose label contradicts the judge")

@@ -99,6 +99,7 @@ def _content(item: Markup | str) -> Markup:
 _STRIP = (240.0, 20.0)
 _PAD = 8.0
 _HISTOGRAM = (252.0, 104.0)
+_SPARK = (84.0, 20.0)
 _SPREAD = (240.0, 34.0)
 _BINS = 20
 
@@ -166,6 +167,15 @@ def count_values(values: np.ndarray, low: float, high: float, bins: int = _BINS)
     clipped = np.clip(values[~np.isnan(values)], low, high)
     counts: np.ndarray = np.histogram(clipped, bins=bin_edges(low, high, bins))[0]
     return counts
+
+
+def spark(spread: Mapping[str, Any]) -> Markup:
+    """A small distribution without axes: `counts` in equal bins from `low` to `high`."""
+    width, height = _SPARK
+    counts, low, high = np.asarray(spread["counts"]), spread["low"], spread["high"]
+    bars = _bars(counts, 0, width, height - 1, height - 2, "bar")
+    axis = line(0, height - 0.5, width, height - 0.5, "axis")
+    return picture(width, height, _describe(counts, low, high), *bars, axis, class_="spark")
 
 
 def spread_strip(

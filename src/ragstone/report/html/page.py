@@ -144,6 +144,7 @@ def make_environment(read: Callable[[str], str]) -> Environment:
         "live": False,
         "layout": "base.html",
         "with_interval": with_interval,
+        "spark": charts.spark,
         "spread_strip": charts.spread_strip,
         "strip": charts.strip,
         "strip_axis": lambda low, high: charts.strip_axis(charts.strip_scale(low, high)),

@@ -17,6 +17,7 @@ from ragstone.analysis.row_filter import last_part, write_name
 from ragstone.errors import StorageError
 from ragstone.report.html.run_page import run_data, slice_data
 from ragstone.stats.intervals import mean_interval
+from ragstone.storage.human_labels import answer_labels
 from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.runs import Run, RunFolder, read_table
@@ -72,7 +73,8 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
 def judgements_of(library: Library, index: RunIndex) -> RowJudgements:
     """Return what is known about the rows besides their scores."""
     insight = library.insight(index.run)
-    return RowJudgements(len(index.ids), insight.causes if insight else None)
+    labels = answer_labels(index.run, insight.labels) if insight and insight.labels.labels else None
+    return RowJudgements(len(index.ids), insight.causes if insight else None, labels)
 
 
 def read_state(index: RunIndex, query: QueryParams) -> TableState:
