@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -25,7 +26,9 @@ def choice_page(library: Library, query: QueryParams) -> dict[str, Any]:
         return {"go": "/compare/{}/{}".format(*(library.run(name).id for name in chosen))}
     runs = _newest(library)
     settings = setting_runs(library)
-    pairs = _pairs(library, [run for run in runs if run.id not in settings] or runs)
+    # Read once: a key that becomes ready meanwhile would leave a pair out, and the page would not wait for it.
+    keys = {run.id: library.dataset_key(run) for run in runs}
+    pairs = _pairs(keys, [run for run in runs if run.id not in settings] or runs)
     after = next((run for run in runs if run.id == chosen[1]), None)
     proposed = next((pair for pair in pairs if after is None or pair[1] is after), (None, after))
     return {
@@ -33,7 +36,7 @@ def choice_page(library: Library, query: QueryParams) -> dict[str, Any]:
         "title": "Compare",
         "root": str(library.root),
         "runs": [describe_run(run) for run in runs],
-        "waiting": any(library.dataset_key(run) is None for run in runs),
+        "waiting": None in keys.values(),
         "chosen": [run.id if run else "" for run in proposed],
         "pairs": [
             {
@@ -58,12 +61,12 @@ def _newest(library: Library) -> list[Run]:
     return runs
 
 
-def _pairs(library: Library, runs: list[Run]) -> list[tuple[Run, Run]]:
+def _pairs(keys: Mapping[str, str | None], runs: list[Run]) -> list[tuple[Run, Run]]:
     """Each run with the one before it on the same samples, newest first."""
     newer: dict[str, Run] = {}
     pairs = []
     for run in runs:
-        if key := library.dataset_key(run):
+        if key := keys[run.id]:
             if key in newer:
                 pairs.append((run, newer[key]))
             newer[key] = run
