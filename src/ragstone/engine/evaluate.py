@@ -30,7 +30,6 @@ from ragstone.errors import (
 )
 from ragstone.formats import Reader, open_reader
 from ragstone.llm.batch_calls import batch_notes
-from ragstone.llm.budget import parse_budget
 from ragstone.llm.wrappers import ordinary_calls
 from ragstone.storage.durable import Checkpoint
 from ragstone.storage.leftovers import temporary_folder
@@ -204,8 +203,11 @@ class _Evaluation:
 
     def _record_budget(self, folder: RunFolder, settled: dict[str, Any]) -> None:
         """Store the budget of this attempt for the viewer; a resumed run may have another one."""
-        budget = self.request.judging.options.get("budget")
-        limit = None if budget is None else parse_budget(budget).limit_usd
+        limit, budget = None, self.request.judging.options.get("budget")
+        if budget is not None:
+            from ragstone.llm.budget import parse_budget  # noqa: PLC0415  (slow import)
+
+            limit = parse_budget(budget).limit_usd
         if settled.get("budget_usd") != limit:
             write_json(folder.plan, {**settled, "budget_usd": limit})
 
