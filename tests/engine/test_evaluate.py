@@ -440,3 +440,17 @@ def test_a_run_with_a_name_is_computed_once(tmp_path):
     (first.folder.part(0).place / "scores.parquet").write_bytes(b"not a table")
     again = evaluate(rows, "distinct_1", tmp_path, run_id="2026-11-16-000")
     assert [row.metric for row in again.summary()] == ["distinct_1"]
+
+
+def test_the_budget_is_in_the_plan_while_the_run_is_computed(tmp_path):
+    seen = []
+
+    @metric("planned_budget", bounds=(0, 1))
+    def planned_budget(question: str) -> float:
+        """Read the plan."""
+        [plan] = tmp_path.glob("runs/*/plan.json")
+        seen.append(json.loads(plan.read_text())["budget_usd"])
+        return 1.0
+
+    evaluate(ROWS, [planned_budget], tmp_path, budget="0.50usd")
+    assert seen == [0.5] * 3

@@ -201,6 +201,16 @@ class _Evaluation:
         judging.settle_verdicts(run_to_end(judging.try_tokens(models, self.note)))
         return self.request.plan(profile)
 
+    def _record_budget(self, folder: RunFolder, settled: dict[str, Any]) -> None:
+        """Store the budget of this attempt for the viewer; a resumed run may have another one."""
+        limit, budget = None, self.request.judging.options.get("budget")
+        if budget is not None:
+            from ragstone.llm.budget import parse_budget  # noqa: PLC0415  (slow import)
+
+            limit = parse_budget(budget).limit_usd
+        if settled.get("budget_usd") != limit:
+            write_json(folder.plan, {**settled, "budget_usd": limit})
+
     def _compute(self, folder: RunFolder, plan: Plan, profile: Profile, identity: dict[str, Any]) -> None:
         request, started = self.request, time.perf_counter()
         if not folder.plan.exists():
@@ -211,6 +221,7 @@ class _Evaluation:
             write_json(folder.plan, {**identity, **about, "command": request.command, "created_at": now()})
         settled = read_json(folder.plan)
         with folder.owned():
+            self._record_budget(folder, settled)
             opened = request.judging.open(replies=folder.replies)
             exam = Exam(request.judging, plan, profile.rows, self.note)
             parts = self._compute_parts(folder, plan, opened, profile.rows, exam)

@@ -62,7 +62,7 @@ for _module in (runs, run, sample, share, conversation, facts, leaderboard, comp
     VIEWS |= _module.VIEWS
 for _module in (versions, case, queue, diff, create, rescore):
     VIEWS |= _module.VIEWS
-for _module in (create, case, edit, rescore, labels):
+for _module in (run, create, case, edit, rescore, labels):
     CHANGES |= _module.CHANGES
 # Used by scripts only: these addresses have no HTML page.
 JSON_VIEWS: dict[str, View] = versions.JSON_VIEWS

@@ -8,6 +8,7 @@ a secret that only our own pages contain. `bind` opens the sockets of the server
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Mapping
@@ -36,8 +37,9 @@ HEADERS = {
     "cache-control": "no-store",
 }
 _METHODS = ("GET", "HEAD")
-# Ground truth can be changed, and every version is kept; labels of people can be added. Runs cannot be changed.
-_WRITABLE = ("/truth", "/labels")
+# Ground truth can be changed, and every version is kept; labels of people can be added. Runs cannot be changed; one that is
+# computed can be stopped.
+_WRITABLE = re.compile(r"/(truth|labels)(/.*)?|/runs/[^/]+/stop(\.json)?", re.DOTALL)
 _OTHER_SITE = "Requests from other web sites are refused."
 
 
@@ -79,7 +81,7 @@ class Guard:
         return None if method in _METHODS else self._refuse_change(method, path, headers)
 
     def _refuse_change(self, method: str, path: str, headers: Headers) -> Response | None:
-        if method != "POST" or not any(path == top or path.startswith(f"{top}/") for top in _WRITABLE):
+        if method != "POST" or not _WRITABLE.fullmatch(path):
             return _error(405, "This address is read-only.", {"allow": ", ".join(_METHODS)})
         if self.read_only:
             return _error(403, "The viewer was started with --read-only and accepts no changes.")

@@ -30,13 +30,14 @@ from ragstone.web.pages.conversation_list import list_conversations
 from ragstone.web.row_chips import UNSURE, row_chips
 from ragstone.web.row_plots import add_failing_shares, scatter_data
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState, range_start
+from ragstone.web.run_progress import can_stop, measure_cost, measure_speed, newest_low, stop_run
 
 _MAX_METRICS = 40
 
 
 def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
     """A run and one page of its samples; its progress if it is not finished."""
-    return live_page(library.folder(run)) or _finished_page(library, query, library.run(run))
+    return live_page(library.folder(run), bool(query.get("stop"))) or _finished_page(library, query, library.run(run))
 
 
 def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, Any]:
@@ -163,8 +164,9 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
         total = _rows(folder.samples) if folder.samples.exists() else 0
         parts = sorted(folder.finished_parts())
         metrics = _metrics(folder, parts)
-        cells = sum(_rows(folder.part(number).scores) for number in parts)
-        working = folder.is_worked_on()
+        rows = {number: _rows(folder.part(number).scores) // max(1, len(metrics)) for number in parts}
+        done, working = sum(rows.values()), folder.is_worked_on()
+        speed = measure_speed(folder, rows, max(0, total - done)) if working else {"rate": None, "left_s": None}
     except StorageError:  # the run was finished or removed in the meantime
         return None
     return {
@@ -172,21 +174,45 @@ def progress_of(folder: RunFolder) -> dict[str, Any] | None:
         "name": one_line(str(plan.get("name") or folder.id), 120),
         "address": f"/runs/{folder.id}",
         "begun": str(plan.get("created_at", "")),
-        "done": cells // len(metrics) if metrics else 0,
+        "done": done,
         "total": total,
         "parts": len(parts),
         "command": str(plan.get("command") or ""),
         "rescore": RESCORES in plan,
         "working": working,
+        **speed,
     }
 
 
-def live_page(folder: RunFolder) -> dict[str, Any] | None:
+def live_page(folder: RunFolder, asked_to_stop: bool = False) -> dict[str, Any] | None:
     """The page of a run that is not finished; None if it is."""
     progress = progress_of(folder)
     if progress is None:
         return None
-    return {"page": "live", "title": progress["name"], "progress": progress, "metrics": _means(folder)}
+    more: dict[str, Any] = {"cost": {"spent_usd": None, "budget_usd": None}, "low": [], "can_stop": False}
+    try:
+        parts, plan = sorted(folder.finished_parts()), _plan(folder)
+        stops = progress["working"] and can_stop(folder, plan)
+        more = {"cost": measure_cost(folder, parts, plan), "low": newest_low(folder, parts), "can_stop": stops}
+    except StorageError:  # the run was finished in the meantime
+        pass
+    return {
+        "page": "live",
+        "title": progress["name"],
+        "progress": progress,
+        "metrics": _means(folder),
+        **more,
+        "asked_to_stop": asked_to_stop,
+    }
+
+
+def stop(library: Library, form: QueryParams, run: str) -> dict[str, Any]:
+    """Stop the process that computes a run, as Ctrl-C does."""
+    del form
+    folder = library.folder(run)
+    if progress_of(folder) is not None:
+        stop_run(folder, _plan(folder))
+    return {"go": f"/runs/{folder.id}?stop=1"}
 
 
 def _plan(folder: RunFolder) -> dict[str, Any]:
@@ -235,3 +261,4 @@ def _rows(file: Place) -> int:
 
 
 VIEWS = {"/runs/{run}": run_page}
+CHANGES = {"/runs/{run}/stop": stop}
