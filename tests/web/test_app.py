@@ -44,7 +44,7 @@ def test_hostile_texts_are_only_texts(viewer, hostile):
         page = viewer.page(path)
         assert not [a for tag, a in page.elements if any(name.startswith("on") or name == "style" for name in a)], path
         assert {tag for tag, _ in page.elements}.isdisjoint({"img", "iframe", "object", "embed", "style", "base"}), path
-        ours = {"/static/viewer.js", "/static/live.js", "/static/sample.js"}
+        ours = {"/static/viewer.js", "/static/live.js", "/static/sample.js", "/static/labels.js"}
         assert {script.get("src") for script in page.find("script")} <= ours, path
         assert [link for link in page.links if not link.startswith(("/", "#", "?")) and link != ""] == [], path
         _, body = viewer.ask(path)

@@ -104,9 +104,16 @@ Rows = Mapping[int, tuple[HumanLabel, ...]]
 
 
 def measure_labels(
-    run: Run, rows: Rows, chances: Sequence[float | None], scores: Mapping[str, Scores]
+    run: Run,
+    rows: Rows,
+    chances: Sequence[float | None],
+    scores: Mapping[str, Scores],
+    labels: Sequence[HumanLabel] = (),
 ) -> LabelAgreement:
-    """The agreement for the labelled rows of a run; `chances` are the probabilities that a row is wrong, by the diagnosis."""
+    """The agreement for the labelled rows of a run; `chances` are the probabilities that a row is wrong, by the diagnosis.
+
+    `labels` are counted by person; they include those of claims and skipped answers.
+    """
     order = sorted(rows)
     said = np.array([mean_label(rows[row]) or 0.0 for row in order])
     random = np.array([any(one.picked == RANDOM for one in rows[row]) for row in order], dtype=bool)
@@ -126,7 +133,7 @@ def measure_labels(
         labels=sum(map(len, rows.values())),
         rows=len(order),
         random=int(random.sum()),
-        people=tuple(count_people([one for some in rows.values() for one in some])),
+        people=tuple(count_people(labels or [one for some in rows.values() for one in some])),
         kappas=tuple(_kappas(rows)),
         judges=judges,
         curve=tuple(calibration_curve(judged, 1.0 - said)),
@@ -202,13 +209,15 @@ def labels_wanted(interval: Interval, labels: int, rows: int) -> int:
 
 
 def calibration_curve(predicted: np.ndarray, labelled: np.ndarray) -> Iterator[Bin]:
-    """Rows in groups of similar probability, as many rows in each as possible."""
+    """Rows in groups of similar probability, about as many in each; equal probabilities are in one group."""
     known = ~np.isnan(predicted)
     predicted, labelled = predicted[known], labelled[known]
-    order = np.argsort(predicted, kind="stable")
-    for part in np.array_split(order, max(1, min(_BINS, len(order) // _LEAST_IN_BIN))):
-        if len(part):
-            yield Bin(float(predicted[part].mean()), float(labelled[part].mean()), len(part))
+    groups = max(1, min(_BINS, len(predicted) // _LEAST_IN_BIN))
+    edges = np.unique(np.quantile(predicted, np.arange(1, groups) / groups)) if len(predicted) else np.array([])
+    codes = np.searchsorted(edges, predicted, side="right")
+    for code in np.unique(codes):
+        part = codes == code
+        yield Bin(float(predicted[part].mean()), float(labelled[part].mean()), int(part.sum()))
 
 
 def count_people(labels: Sequence[HumanLabel]) -> Iterator[Person]:

@@ -46,7 +46,9 @@ def run_agreement_page(library: Library, _query: QueryParams, run: str) -> dict[
     head = {"page": "agreement", "title": f"Agreement of {one_line(found.name, 60)}", "run": describe_run(found)}
     if not rows or insight is None:
         return {**head, "ready": insight is not None, "measured": None, "damaged": list(labels_of(found).damaged)}
-    measured = measure_labels(found, rows, [label.wrong for label in insight.causes], index.scores)
+    keys = set(library.answer_keys(found))
+    labels = [label for label in labels_of(found).labels if label.about in keys]
+    measured = measure_labels(found, rows, [label.wrong for label in insight.causes], index.scores, labels)
     return {
         **head,
         "ready": True,
