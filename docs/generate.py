@@ -424,6 +424,9 @@ that were written for this. The figures are those of domains left out, for data 
 makes *wrong* more often right and *fine* less often. The large judge has no weights of its own yet: those of the small one are used, and their figures are not
 measured for it.
 
+[Labels of people](viewer.md#label-answers) come before all that was measured: the probability is 1 minus the mean of the labels of an answer, from 0.03 to 0.97. A row
+labelled right is *fine* and has no cause; one labelled wrong is *wrong*, with or without a cause; one labelled partly right, or on which people disagree, needs a look.
+
 The least flattering figures: two assistants (a ferry line, the documentation of a program) with 40 questions and two versions each, written by writers who
 did not see the program, looked at once with the small judge. 18 of 19 rows called *wrong* were wrong, 93 of 102 called *fine* were fine, and 39 of 160
 needed a look. Of 44 planted faults 35 were *wrong* or *look* (left out: incomplete answers, an addition, swapped names); of 116 good rows one was called *wrong*.

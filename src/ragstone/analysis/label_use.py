@@ -33,7 +33,7 @@ def sample_key(sample: Sample) -> str:
 
 
 def claim_targets(sample: Sample, evidence: Mapping[str, Any]) -> Iterator[ClaimTarget]:
-    """What of a sample can be labelled claim by claim: every claim with a verdict."""
+    """The claims of a sample that can be labelled: those with a verdict."""
     answer, references = sample_key(sample), sample.references or []
     for whose, other in _OTHER.items():
         texts = {other: references if other == "reference" else [sample.answer or ""]}

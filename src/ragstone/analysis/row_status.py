@@ -55,9 +55,9 @@ def word_of(probability: float | None) -> Status:
 def with_status(case: Case, outcome: Outcome) -> Outcome:
     """The outcome with the probability that the row is wrong, and its word; by the labels of people, if there are any."""
     if (right := mean_label(case.labels)) is not None:
-        chance = min(max(1.0 - right, _RIGHT_LABEL), _WRONG_LABEL)
+        share = min(max(1.0 - right, _RIGHT_LABEL), _WRONG_LABEL)
         people = tuple(label.author for label in case.labels)
-        known = replace(outcome, wrong=chance, status=word_of(chance), undecided="", labelled_by=people)
+        known = replace(outcome, wrong=share, status=word_of(share), undecided="", labelled_by=people)
         return replace(known, judged_wrong=judge_row(case, outcome))
     judged = judge_row(case, outcome)
     # What is unsure claim by claim may be sure of the whole row.

@@ -20,7 +20,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "watch": "Evaluate a random sample of production logs with reference-free metrics, as a series of runs.",
         "show": "Print the scores of a stored run.",
         "runs": "List the stored runs.",
-        "view": "Show runs in a browser and edit ground truth.",
+        "view": "Show runs in a browser, label answers and edit ground truth.",
         "diagnose": "Find what limits quality and why samples fail.",
         "explain": "Show one sample with the evidence behind its scores.",
     },

@@ -26,12 +26,12 @@ def view(
     names: list[str] = option(
         [], "--host-name --name", "Host name that browsers use, for example behind a proxy. Repeatable.", metavar="HOST"
     ),
-    read_only: bool = option(False, "--read-only", "Do not allow changes to ground truth."),
+    read_only: bool = option(False, "--read-only", "Do not allow labels and changes to ground truth."),
     run: str | None = shared("run", None),
     sample: str | None = option(None, "--sample", "Show this sample of --run first: id or row number.", metavar="ID"),
     browse: bool = shared("open"),
 ) -> None:
-    """Show runs in a browser and edit ground truth."""
+    """Show runs in a browser, label answers and edit ground truth."""
     from ragstone.web.app import Viewer
 
     if sample and not run:

@@ -55,7 +55,7 @@ class HumanLabel:
     value: str
     # The key of the answer that a claim belongs to.
     about: str = ""
-    # `random` if the row was chosen at random, so that it stands for all rows.
+    # `random` if the row was chosen at random, as estimated means of all rows need it.
     picked: str = ""
     note: str = ""
     # UTC, ISO 8601.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -36,7 +37,7 @@ _APART = 0.5
 
 @dataclass(frozen=True)
 class Person:
-    """What one person labelled."""
+    """The labels of one person, counted."""
 
     author: str
     right: int
@@ -103,9 +104,16 @@ Rows = Mapping[int, tuple[HumanLabel, ...]]
 
 
 def measure_labels(
-    run: Run, rows: Rows, chances: Sequence[float | None], scores: Mapping[str, Scores]
+    run: Run,
+    rows: Rows,
+    chances: Sequence[float | None],
+    scores: Mapping[str, Scores],
+    labels: Sequence[HumanLabel] = (),
 ) -> LabelAgreement:
-    """The agreement for the labelled rows of a run; `chances` are the probabilities that a row is wrong, by the diagnosis."""
+    """The agreement for the labelled rows of a run; `chances` are the probabilities that a row is wrong, by the diagnosis.
+
+    `labels` are counted by person; they include those of claims and skipped answers.
+    """
     order = sorted(rows)
     said = np.array([mean_label(rows[row]) or 0.0 for row in order])
     random = np.array([any(one.picked == RANDOM for one in rows[row]) for row in order], dtype=bool)
@@ -125,7 +133,7 @@ def measure_labels(
         labels=sum(map(len, rows.values())),
         rows=len(order),
         random=int(random.sum()),
-        people=tuple(count_people([one for some in rows.values() for one in some])),
+        people=tuple(count_people(labels or [one for some in rows.values() for one in some])),
         kappas=tuple(_kappas(rows)),
         judges=judges,
         curve=tuple(calibration_curve(judged, 1.0 - said)),
@@ -170,7 +178,7 @@ def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement
         _estimate(make_kappa((said[clear] > 0.5) * 1.0, (known[clear] >= 0.5) * 1.0), groups[clear]) if both else None
     )
     somers = _estimate(make_correlation(known, said, "somers"), groups) if len(np.unique(said)) > 1 else None
-    # Rows that were chosen at random stand for all rows; without any, all labels are used.
+    # Only rows that were chosen at random are like all rows; without any, all labels are used.
     used = there & sample.random if (there & sample.random).sum() >= 2 else there
     labelled = np.zeros(len(values), dtype=bool)
     labelled[sample.rows[used]] = True
@@ -201,24 +209,24 @@ def labels_wanted(interval: Interval, labels: int, rows: int) -> int:
 
 
 def calibration_curve(predicted: np.ndarray, labelled: np.ndarray) -> Iterator[Bin]:
-    """Rows in groups of similar probability, as many rows in each as possible."""
+    """Rows in groups of similar probability, about as many in each; equal probabilities are in one group."""
     known = ~np.isnan(predicted)
     predicted, labelled = predicted[known], labelled[known]
-    order = np.argsort(predicted, kind="stable")
-    for part in np.array_split(order, max(1, min(_BINS, len(order) // _LEAST_IN_BIN))):
-        if len(part):
-            yield Bin(float(predicted[part].mean()), float(labelled[part].mean()), len(part))
+    groups = max(1, min(_BINS, len(predicted) // _LEAST_IN_BIN))
+    edges = np.unique(np.quantile(predicted, np.arange(1, groups) / groups)) if len(predicted) else np.array([])
+    codes = np.searchsorted(edges, predicted, side="right")
+    for code in np.unique(codes):
+        part = codes == code
+        yield Bin(float(predicted[part].mean()), float(labelled[part].mean()), int(part.sum()))
 
 
 def count_people(labels: Sequence[HumanLabel]) -> Iterator[Person]:
     """The labels of each person, most first."""
     names = {one.author: [other for other in labels if other.author == one.author] for one in labels}
     for name, mine in sorted(names.items(), key=lambda pair: -len(pair[1])):
-        counts = [
-            sum(one.kind == "answer" and one.value == value for one in mine)
-            for value in ("right", "partly", "wrong", "skipped")
-        ]
+        values = Counter(one.value for one in mine if one.kind == "answer")
         claims = [one for one in mine if one.kind == "claim"]
+        counts = (values["right"], values["partly"], values["wrong"], values["skipped"])
         yield Person(name, *counts, len(claims), sum(one.value == one.judged for one in claims))
 
 
@@ -242,8 +250,8 @@ def _notes(rows: Rows, judges: Sequence[JudgeAgreement], sample: _Sample, judged
         yield "Kappa and Somers' D need answers that are labelled right and answers that are labelled wrong."
     if not sample.random.all():
         yield (
-            f"{int((~sample.random).sum())} of {counted(len(rows), 'labelled row')} were not chosen at random. The estimated means stand for "
-            "all rows only if rows are labelled in random order."
+            f"{int((~sample.random).sum())} of {counted(len(rows), 'labelled row')} were not chosen at random. The estimated means are "
+            "about all rows only if rows are labelled in random order."
         )
     if not any(len(some) > 1 for some in rows.values()):
         yield "No answer has labels of two people, so their agreement is unknown."

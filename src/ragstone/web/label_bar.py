@@ -21,7 +21,7 @@ PICKS = {"": "the table's order", "random": "random order", "unsure": "least sur
 
 
 def login_name() -> str:
-    """The login name of whoever started the viewer; empty if there is none."""
+    """The login name of the user who started the viewer; empty if there is none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # the user of a container may have no name
@@ -51,7 +51,7 @@ def _shown(label: HumanLabel) -> dict[str, str]:
 
 
 def claim_forms(run: Run, case: Case) -> dict[str, list[dict[str, Any]]]:
-    """What can be labelled of each claim, by the key of the claim on the page, `answer-2`."""
+    """The forms that label each claim, by the key of the claim on the page, `answer-2`."""
     people = labels_of(run)
     found: dict[str, list[dict[str, Any]]] = {}
     for target in claim_targets(case.sample, case.judged or case.evidence):

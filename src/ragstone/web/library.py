@@ -81,7 +81,7 @@ class Insights:
         self._done: dict[str, int] = {}
         # The insight with the newest labels by run, and that of the cache which it was made from.
         self._labelled: dict[str, tuple[Insight, Insight]] = {}
-        self._keys = lru_cache(maxsize=size)(answer_keys)
+        self.keys = lru_cache(maxsize=size)(answer_keys)
         self._lock = Lock()
 
     def of(self, run: Run) -> Insight | None:
@@ -93,7 +93,7 @@ class Insights:
             base, newest = self._labelled.get(run.id, (insight, insight))
             newest = newest if base is insight else insight
             if newest.labels.stamp != labels.stamp:
-                newest = newest.updated(run, labels, self._keys(run))
+                newest = newest.updated(run, labels, self.keys(run))
             self._labelled[run.id] = (insight, newest)
         return newest
 
@@ -224,6 +224,10 @@ class Library:
     def insight(self, run: Run) -> Insight | None:
         """Return diagnosis, causes and slices; None until they are ready."""
         return self._insights.of(run)
+
+    def answer_keys(self, run: Run) -> list[str]:
+        """Return the key of the labels of each answer of a run."""
+        return self._insights.keys(run)
 
     def diagnosed(self, run: Run) -> dict[str, int]:
         """Return the progress of a diagnosis."""

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from ragstone.report.html.run_page import describe_run
-from ragstone.storage.human_labels import HumanLabel, answer_keys, answer_labels, labels_of, read_human_labels
+from ragstone.storage.human_labels import answer_labels, labels_of, read_human_labels
 from ragstone.storage.runs import Run
 from ragstone.views.label_agreement import WANTED, LabelAgreement, count_people, measure_labels
 from ragstone.views.phrases import one_line
@@ -24,7 +24,7 @@ def agreement_page(library: Library, _query: QueryParams) -> dict[str, Any]:
     keys = {label.about for label in stored.labels}
     runs = []
     for run in filter(None, map(library.open, library.folders()[:_MAX_RUNS])) if keys else ():
-        count = sum(key in keys for key in answer_keys(run))
+        count = sum(key in keys for key in library.answer_keys(run))
         if count:
             runs.append(
                 {**describe_run(run), "address": f"/agreement/{run.id}", "labelled": count, "rows": run.info.rows}
@@ -46,7 +46,9 @@ def run_agreement_page(library: Library, _query: QueryParams, run: str) -> dict[
     head = {"page": "agreement", "title": f"Agreement of {one_line(found.name, 60)}", "run": describe_run(found)}
     if not rows or insight is None:
         return {**head, "ready": insight is not None, "measured": None, "damaged": list(labels_of(found).damaged)}
-    measured = measure_labels(found, rows, [label.wrong for label in insight.causes], index.scores)
+    keys = set(library.answer_keys(found))
+    labels = [label for label in labels_of(found).labels if label.about in keys]
+    measured = measure_labels(found, rows, [label.wrong for label in insight.causes], index.scores, labels)
     return {
         **head,
         "ready": True,
@@ -66,7 +68,14 @@ def _describe(index: RunIndex, run: Run, measured: LabelAgreement) -> dict[str, 
         }
 
     disagreements = [
-        {**row_of(one.row), "predicted": one.predicted, "labels": [_words(label) for label in one.labels]}
+        {
+            **row_of(one.row),
+            "predicted": one.predicted,
+            "labels": [
+                {"author": label.author, "words": label.value, "note": one_line(label.note, 300)}
+                for label in one.labels
+            ],
+        }
         for one in measured.disagreements
     ]
     divided = [row_of(row) for row in measured.divided]
@@ -78,10 +87,6 @@ def _describe(index: RunIndex, run: Run, measured: LabelAgreement) -> dict[str, 
         "wanted": WANTED,
         "random_address": random,
     }
-
-
-def _words(label: HumanLabel) -> dict[str, str]:
-    return {"author": label.author, "words": label.value, "note": one_line(label.note, 300)}
 
 
 VIEWS = {"/agreement": agreement_page, "/agreement/{run}": run_agreement_page}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from ragstone.errors import UsageError
 from ragstone.storage.human_labels import (
     HumanLabel,
     HumanLabels,
-    answer_keys,
     check_author,
     labels_of,
     remove_label,
@@ -30,7 +29,6 @@ from ragstone.web.pages.sample import describe_sample, read_sample
 from ragstone.web.run_index import RunIndex
 
 _SAMPLE_PAGE = re.compile(r"/runs/[^/?#\\\s]+/samples/[0-9]{1,9}(\?[^\s\\#]*)?")
-# Several people may work on the first rows of the random order at the same time.
 _FIRST_RANDOM = 20
 
 
@@ -46,10 +44,20 @@ def save_label(library: Library, form: QueryParams) -> dict[str, Any]:
         remove_label(library.root, author, wanted.key)
     else:
         note = form.get("note", "") or (before.note if before else "")
-        about = {"run": index.run.id, "run_name": index.run.name, "sample_id": case.sample.id, "note": note}
-        texts = {"question": case.sample.question or "", "answer": case.sample.answer or ""}
-        picked = "random" if _is_random(index, known, at - 1, before, form.get("pick", "")) else ""
-        write_label(library.root, replace(wanted, **about, **texts, picked=picked))
+        picked = before.picked if before else ""
+        if form.get("pick") == "random" and at - 1 in _next_random(index, known, library.answer_keys(index.run)):
+            picked = "random"
+        label = replace(
+            wanted,
+            note=note,
+            picked=picked,
+            run=index.run.id,
+            run_name=index.run.name,
+            sample_id=case.sample.id,
+            question=case.sample.question or "",
+            answer=case.sample.answer or "",
+        )
+        write_label(library.root, label)
     goes = "" if wanted.kind == "claim" or wanted.value == REMOVE else _next(library, index, form, author, at)
     if form.get("by") != "script":
         here = f"/runs/{index.run.id}/samples/{at}{_query(form)}"
@@ -67,8 +75,8 @@ def _read_label(case: Case, text: str, author: str) -> HumanLabel:
     found = next((one for one in claim_targets(case.sample, case.judged or case.evidence) if one.key == key), None)
     if kind != "claim" or found is None:
         raise UsageError("the label does not belong to this sample. Reload the page and try again.")
-    more = {"claim": found.claim, "against": found.against, "judged": found.judged}
-    return HumanLabel(key, "claim", author, value, about=about, **more)  # type: ignore[arg-type]
+    label = HumanLabel(key, "claim", author, value, about=about)
+    return replace(label, claim=found.claim, against=found.against, judged=found.judged)
 
 
 def _same(first: str, second: str) -> bool:
@@ -99,7 +107,7 @@ def _next(library: Library, index: RunIndex, form: QueryParams, author: str, at:
     pick, address = form.get("pick", ""), form.get("next", "")
     if pick in ("", "stay"):
         return address if not pick and _SAMPLE_PAGE.fullmatch(address) else ""
-    known, keys = labels_of(index.run), answer_keys(index.run)
+    known, keys = labels_of(index.run), library.answer_keys(index.run)
     mine = {label.key for label in known.labels if _same(label.author, author)}
     order = _random_order(index) if pick == "random" else _least_sure(library, index)
     row = next((row for row in order if keys[row] not in mine and row != at - 1), None)
@@ -111,14 +119,10 @@ def _random_order(index: RunIndex) -> list[int]:
     return list(map(int, np.random.default_rng(seed).permutation(len(index.ids))))
 
 
-def _is_random(index: RunIndex, known: HumanLabels, row: int, before: HumanLabel | None, pick: str) -> bool:
-    """Whether a row was opened in random order and is among its next rows, so that its label stands for all rows."""
-    if pick != "random" or (before is not None and before.picked):
-        return before is not None and bool(before.picked)
-    keys = answer_keys(index.run)
-    random = {label.key for label in known.labels if label.picked == "random"}
-    waiting = (one for one in _random_order(index) if keys[one] not in random or one == row)
-    return row in {one for one, _ in zip(waiting, range(_FIRST_RANDOM), strict=False)}
+def _next_random(index: RunIndex, known: HumanLabels, keys: Sequence[str]) -> list[int]:
+    """The next rows of the random order: several people may work on them at the same time."""
+    done = {label.key for label in known.labels if label.picked == "random"}
+    return [row for row in _random_order(index) if keys[row] not in done][:_FIRST_RANDOM]
 
 
 def _least_sure(library: Library, index: RunIndex) -> Iterable[int]:

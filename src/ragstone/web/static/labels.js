@@ -62,7 +62,7 @@ async function send(label) {
     if (data.next) location.assign(data.next);
     else if (fields.pick !== "stay") fail("Saved. That was the last row of this list.");
   } catch (error) {
-    fail(`Not saved: ${error.message || "the viewer does not answer"}`);
+    fail(`Not saved: ${error instanceof TypeError ? "the viewer does not answer" : error.message}`);
   } finally {
     busy = false;
     form.removeAttribute("aria-busy");
@@ -78,7 +78,7 @@ async function undo() {
     store(sessionStorage, LAST, "null");
     if (last.here === location.pathname + location.search) location.reload();
     else location.assign(last.here);
-  } catch (error) { fail(`Not undone: ${error.message || "the viewer does not answer"}`); }
+  } catch (error) { fail(`Not undone: ${error instanceof TypeError ? "the viewer does not answer" : error.message}`); }
 }
 
 form.addEventListener("submit", (event) => {
