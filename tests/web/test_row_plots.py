@@ -59,7 +59,8 @@ def test_a_large_run_shows_a_sample_with_the_filtered_rows(tmp_path):
             stream.write(json.dumps(row) + "\n")
     index = RunIndex.read(ragstone.evaluate(file, ["token_f1", "rouge_l"], tmp_path / "store"))
     known = RowJudgements(rows, [RowLabel("", 0.9)] * rows)
-    found = scatter_data(index, known, TableState(where="row <= 100"))
+    state = TableState(where="row <= 100")
+    found = scatter_data(index, known, state, index.select(state, known)[0])
     assert found["rows"] == rows
     assert len(found["points"]) == MOST_POINTS
     assert [point["row"] for point in found["points"] if point["chosen"]] == list(range(1, 101))
