@@ -1,4 +1,4 @@
-"""The plots of a run that filter its samples: failing share per slice, and one metric against another."""
+"""The plots of a run that filter its samples: failing share per slice, latency, and one metric against another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from ragstone.analysis.row_columns import USAGE_NAMES, RowJudgements
 from ragstone.analysis.row_filter import with_ranges, write_name
-from ragstone.report.html.charts import Scale, element, line, short, text
+from ragstone.report.html.charts import Scale, count_values, element, line, short, text
 from ragstone.report.html.run_page import value_range
 from ragstone.views.phrases import one_line
 from ragstone.views.run import headline_metrics
@@ -20,6 +20,7 @@ from ragstone.web.run_index import RunIndex, TableState, range_start
 WRONG, NO_JUDGEMENT = "wrong", "no judgement"
 MOST_POINTS = 2_000
 _MOST_QUERY = 300
+_MOST_SLOW = 5
 _NUMBERS = ("wrong", "unsure", "quality", *USAGE_NAMES)
 _SIZE = (620.0, 400.0)
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 12.0, 20.0, 34.0
@@ -48,6 +49,28 @@ def add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudge
             "address": f"{state.but(slice=row['key'], cause=WRONG).address}#samples",
         }
     part["rows"].sort(key=lambda row: (-row["failing"]["share"], -row["samples"]))
+
+
+def latency_data(index: RunIndex, state: TableState) -> dict[str, Any] | None:
+    """Return the distribution of the latency and its slowest samples; None if no sample has one."""
+    values = index.named["latency"]() if "latency" in index.named else np.zeros(0)
+    if not np.isfinite(values).any():
+        return None
+    low, high = value_range(values, (0.0, None))
+    slowest = [int(row) for row in np.argsort(-values, kind="stable")[:_MOST_SLOW] if np.isfinite(values[row])]
+    return {
+        "spread": {"low": low, "high": high, "counts": count_values(values, low, high).tolist()},
+        "start": range_start(state, "latency"),
+        "median": float(np.nanmedian(values)),
+        "slowest": [
+            {
+                "id": one_line(index.ids[row].as_py(), 60),
+                "seconds": float(values[row]),
+                "address": f"/runs/{index.run.id}/samples/{row + 1}",
+            }
+            for row in slowest
+        ],
+    }
 
 
 def scatter_data(

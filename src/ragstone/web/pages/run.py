@@ -26,7 +26,7 @@ from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
 from ragstone.web.row_chips import UNSURE, row_chips
-from ragstone.web.row_plots import add_failing_shares, scatter_data
+from ragstone.web.row_plots import add_failing_shares, latency_data, scatter_data
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState, range_start
 
 _MAX_METRICS = 40
@@ -62,6 +62,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "cards": [metric.metric for metric in view.headlines],
         "slices": slices,
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
+        "latency": latency_data(index, state),
         "scatter": scatter_data(index, known, state, order),
         "table": _table(index, insight, known, state, order)
         | {"problem": {"words": str(problem), "position": problem.position} if problem else None},
