@@ -59,7 +59,8 @@ def test_a_large_run_shows_a_sample_with_the_filtered_rows(tmp_path):
             stream.write(json.dumps(row) + "\n")
     index = RunIndex.read(ragstone.evaluate(file, ["token_f1", "rouge_l"], tmp_path / "store"))
     known = RowJudgements(rows, [RowLabel("", 0.9)] * rows)
-    found = scatter_data(index, known, TableState(where="row <= 100"))
+    state = TableState(where="row <= 100")
+    found = scatter_data(index, known, state, index.select(state, known)[0])
     assert found["rows"] == rows
     assert len(found["points"]) == MOST_POINTS
     assert [point["row"] for point in found["points"] if point["chosen"]] == list(range(1, 101))
@@ -74,3 +75,17 @@ def test_hostile_ids_are_escaped():
     assert "<script" not in drawn
     assert "<b>" not in drawn
     assert 'href="/runs/r/samples/1?q=&#34;&lt;"' in drawn
+
+
+def test_latency_has_links_to_bars_and_to_the_slowest(unsure, viewer, worse):
+    client, run = unsure
+    found = client.ready(run)["latency"]
+    assert sum(found["spread"]["counts"]) == 13
+    assert [item["seconds"] for item in found["slowest"]] == [6.5, 6.0, 5.5, 5.0, 4.5]
+    page = client.page(f"/runs/{run.id}")
+    assert found["slowest"][0]["address"] == f"/runs/{run.id}/samples/14"
+    assert found["slowest"][0]["address"] in page.links
+    bars = [item["href"] for item in page.find("a") if item["href"].startswith("?where=latency")]
+    tables = [client.json(f"/runs/{run.id}.json{bar.removesuffix('#samples')}")["table"] for bar in bars]
+    assert [table["fitting"] for table in tables] == [count for count in found["spread"]["counts"] if count]
+    assert viewer.ready(worse)["latency"] is None, "this run has no latencies"

@@ -23,6 +23,7 @@ from ragstone.report.html.page import make_environment
 from ragstone.report.html.series_chart import series_chart
 from ragstone.web.marked_text import marked_text
 from ragstone.web.row_plots import legend_marks, scatter_plot
+from ragstone.web.run_trend import trend_chart
 
 _TREND = (132.0, 28.0)
 
@@ -110,8 +111,8 @@ def _environment() -> Environment:
     environment = make_environment(_template)
     environment.filters |= {"json": lambda data: page_json(data).decode(), "exact": escape}
     environment.tests |= {"match_kind": lambda key, fact: key.startswith("fact-") is fact}
-    environment.globals |= {"series_chart": series_chart, "trend": trend, "marked": marked_text, "live": True}
-    environment.globals |= {"scatter_plot": scatter_plot, "legend_marks": legend_marks}
+    environment.globals |= {"series_chart": series_chart, "draw_trend": trend, "marked": marked_text, "live": True}
+    environment.globals |= {"scatter_plot": scatter_plot, "legend_marks": legend_marks, "trend_chart": trend_chart}
     environment.globals["layout"] = "viewer.html"
     return environment
 

@@ -1,4 +1,4 @@
-"""The plots of a run that filter its samples: failing share per slice, and one metric against another."""
+"""The plots of a run that filter its samples: failing share per slice, latency, and one metric against another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from ragstone.analysis.row_columns import USAGE_NAMES, RowJudgements
 from ragstone.analysis.row_filter import with_ranges, write_name
-from ragstone.report.html.charts import Scale, element, line, short, text
+from ragstone.report.html.charts import Scale, count_values, element, line, short, text
 from ragstone.report.html.run_page import value_range
 from ragstone.views.phrases import one_line
 from ragstone.views.run import headline_metrics
@@ -19,13 +19,15 @@ from ragstone.web.run_index import RunIndex, TableState, range_start
 
 WRONG, NO_JUDGEMENT = "wrong", "no judgement"
 MOST_POINTS = 2_000
+_MOST_QUERY = 300
+_MOST_SLOW = 5
 _NUMBERS = ("wrong", "unsure", "quality", *USAGE_NAMES)
 _SIZE = (620.0, 400.0)
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 12.0, 20.0, 34.0
-# Points of the same value are spread by at most so many pixels.
+# Points of the same value are spread by at most this many pixels.
 _JITTER = 4.0
 _TONES = {WRONG: "bad", "look": "unsure", "fine": "good", NO_JUDGEMENT: "none"}
-# Statuses are told apart by colour and by shape: a cross, a triangle, a ring and a square around the middle.
+# Statuses differ in colour and in shape: a cross, a triangle, a ring and a square around the middle.
 _SHAPES = {
     WRONG: "m-3.5-3.5 7 7m0-7-7 7",
     "look": "m0-4 4 7h-8z",
@@ -49,7 +51,31 @@ def add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudge
     part["rows"].sort(key=lambda row: (-row["failing"]["share"], -row["samples"]))
 
 
-def scatter_data(index: RunIndex, known: RowJudgements, state: TableState) -> dict[str, Any] | None:
+def latency_data(index: RunIndex, state: TableState) -> dict[str, Any] | None:
+    """Return the distribution of the latency and its slowest samples; None if no sample has one."""
+    values = index.named["latency"]() if "latency" in index.named else np.zeros(0)
+    if not np.isfinite(values).any():
+        return None
+    low, high = value_range(values, (0.0, None))
+    slowest = [int(row) for row in np.argsort(-values, kind="stable")[:_MOST_SLOW] if np.isfinite(values[row])]
+    return {
+        "spread": {"low": low, "high": high, "counts": count_values(values, low, high).tolist()},
+        "start": range_start(state, "latency"),
+        "median": float(np.nanmedian(values)),
+        "slowest": [
+            {
+                "id": one_line(index.ids[row].as_py(), 60),
+                "seconds": float(values[row]),
+                "address": f"/runs/{index.run.id}/samples/{row + 1}",
+            }
+            for row in slowest
+        ],
+    }
+
+
+def scatter_data(
+    index: RunIndex, known: RowJudgements, state: TableState, matching: np.ndarray
+) -> dict[str, Any] | None:
     """Return two columns of the rows as points, and links to the four quarters around their means; None without two columns."""
     columns = index.named.judged(known)
     choices = [*index.scores, *(name for name in _NUMBERS if name in columns)]
@@ -61,7 +87,7 @@ def scatter_data(index: RunIndex, known: RowJudgements, state: TableState) -> di
     across, up = (np.asarray(columns[name](), dtype=float) for name in (x, y))
     rows = np.flatnonzero(np.isfinite(across) & np.isfinite(up))
     chosen = np.zeros(len(index.ids), dtype=bool)
-    chosen[index.select(state, known)[0]] = True
+    chosen[matching] = True
     # Filtered rows first: the sample of a large run must show them.
     mixed = np.random.default_rng(0).permutation(rows)
     shown = np.sort(mixed[np.argsort(~chosen[mixed], kind="stable")][:MOST_POINTS])
@@ -71,7 +97,8 @@ def scatter_data(index: RunIndex, known: RowJudgements, state: TableState) -> di
         "choices": choices,
         "rows": len(rows),
         "start": range_start(state, x, y),
-        "query": state.but(page=1).address,
+        # Thousands of links: a long filter would make the page slow.
+        "query": query if len(query := state.but(page=1).address) <= _MOST_QUERY else "",
         "run": index.run.id,
         "points": [
             {
@@ -84,7 +111,7 @@ def scatter_data(index: RunIndex, known: RowJudgements, state: TableState) -> di
             }
             for row in shown
         ],
-        "quarters": _quarters(index, known, state, {x: across, y: up}) if len(rows) else [],
+        "quarters": _quarters(index, known, state, matching, {x: across, y: up}) if len(rows) else [],
     }
 
 
@@ -95,12 +122,12 @@ def _axis(index: RunIndex, name: str, values: np.ndarray) -> dict[str, Any]:
 
 
 def _quarters(
-    index: RunIndex, known: RowJudgements, state: TableState, columns: Mapping[str, np.ndarray]
+    index: RunIndex, known: RowJudgements, state: TableState, matching: np.ndarray, columns: Mapping[str, np.ndarray]
 ) -> list[dict[str, Any]]:
     """Return the samples below and above the means of both columns, among those that pass the other filters."""
     (x, across), (y, up) = columns.items()
     kept = state.but(where=with_ranges(state.where, dict.fromkeys(columns, (None, None))))
-    rows, _ = index.select(kept, known)
+    rows = matching if kept == state.but() else index.select(kept, known)[0]
     middles = {name: float(f"{np.nanmean(values):.3g}") for name, values in columns.items()}
     found = []
     for is_left in (True, False):

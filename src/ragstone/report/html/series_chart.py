@@ -33,7 +33,7 @@ def series_chart(metric: Mapping[str, Any]) -> Markup:
     if not known:
         return picture(width, height, f"{metric['metric']}: no values", class_="curve series")
     over = Scale(0.0, float(max(1, len(points) - 1)), _LEFT + 6, width - _RIGHT)
-    up = _vertical(metric, [point for _, point in known], floor)
+    up = vertical_scale(metric, [point for _, point in known], Scale(0.0, 1.0, floor, _TOP))
     parts = [line(_LEFT, up(tick), width - _RIGHT, up(tick), "grid") for tick in up.ticks()]
     parts += [text(_LEFT - 6, up(tick) + 4, short(tick), "end") for tick in up.ticks()]
     parts += _dates(points, over, height)
@@ -56,8 +56,8 @@ def series_chart(metric: Mapping[str, Any]) -> Markup:
     return picture(width, height, _describe(metric, [point for _, point in known]), *parts, class_="curve series")
 
 
-def _vertical(metric: Mapping[str, Any], known: Sequence[Mapping[str, Any]], floor: float) -> Scale:
-    """The vertical axis: round numbers around all intervals, within the bounds of the metric."""
+def vertical_scale(metric: Mapping[str, Any], known: Sequence[Mapping[str, Any]], place: Scale) -> Scale:
+    """The vertical axis at a place: round numbers around all intervals, within the bounds of the metric."""
     ends = [end for point in known for end in (point["low"], point["high"], point["estimate"]) if end is not None]
     low, high = min(ends), max(ends)
     least, most = metric["bounds"]
@@ -69,7 +69,7 @@ def _vertical(metric: Mapping[str, Any], known: Sequence[Mapping[str, Any]], flo
     top = math.ceil(max(high, middle + span / 2) / step - 1e-9) * step
     if bounded:
         bottom, top = max(bottom, least), min(top, most)
-    return Scale(bottom, top, floor, _TOP)
+    return Scale(bottom, top, place.left, place.right)
 
 
 def _dates(points: Sequence[Mapping[str, Any]], over: Scale, height: float) -> list[Markup]:

@@ -28,7 +28,7 @@ from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
 from ragstone.web.pages.conversation_list import list_conversations
 from ragstone.web.row_chips import UNSURE, row_chips
-from ragstone.web.row_plots import add_failing_shares, scatter_data
+from ragstone.web.row_plots import add_failing_shares, latency_data, scatter_data
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState, range_start
 from ragstone.web.run_progress import can_stop, measure_cost, measure_speed, newest_low, stop_run
 
@@ -44,6 +44,7 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
     index, insight = library.index(run), library.insight(run)
     view, state, known = RunView.of(run), read_state(index, query), judgements_of(library, index)
     worst, _ = index.select(TableState(), known)
+    order, problem = index.select(state, known)
     data = run_data(view, index.spreads, library.usage(run))
     for metric in data["metrics"]:
         worst_first = TableState(sort=metric["metric"], descending=metric["better"] == "lower")
@@ -66,8 +67,10 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "slices": slices,
         "conversations": list_conversations(library, run, insight),
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
-        "scatter": scatter_data(index, known, state),
-        "table": _table(index, insight, known, state),
+        "latency": latency_data(index, state),
+        "scatter": scatter_data(index, known, state, order),
+        "table": _table(index, insight, known, state, order)
+        | {"problem": {"words": str(problem), "position": problem.position} if problem else None},
     }
 
 
@@ -83,9 +86,10 @@ def read_state(index: RunIndex, query: QueryParams) -> TableState:
     return TableState.read(query, query.getlist("col"), [metric["metric"] for metric in index.metrics])
 
 
-def _table(index: RunIndex, insight: Insight | None, known: RowJudgements, state: TableState) -> dict[str, Any]:
+def _table(
+    index: RunIndex, insight: Insight | None, known: RowJudgements, state: TableState, order: np.ndarray
+) -> dict[str, Any]:
     causes = known.causes
-    order, problem = index.select(state, known)
     page = ListPage.cut(order.tolist(), state.page, state.size)
     state = state.but(page=page.number)
     columns = list(state.columns) or [metric.metric for metric in headline_metrics(index.metrics, FEW)]
@@ -101,7 +105,6 @@ def _table(index: RunIndex, insight: Insight | None, known: RowJudgements, state
         "pages": page.pages,
         "links": page.links(lambda number: state.but(page=number).address),
         "chips": row_chips(index, known, state),
-        "problem": {"words": str(problem), "position": problem.position} if problem else None,
         "names": _names(index, insight, known),
         "plain_sorts": {name: state.sorted_by(name).address for name in PLAIN_SORTS},
         "columns": [_column(index, state, name) for name in columns],

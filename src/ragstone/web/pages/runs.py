@@ -17,6 +17,7 @@ from ragstone.views.run import FEW, arrow_of, headline_metrics
 from ragstone.web.library import Library
 from ragstone.web.navigation import ListPage, whole_number
 from ragstone.web.pages.run import progress_of
+from ragstone.web.run_trend import trend_data
 
 _PAGE_SIZE = 50
 _MAX_COLUMNS = 6
@@ -38,6 +39,9 @@ class RunsState:
     name: str = ""
     # The key of a data set: a hash of its sample ids.
     data: str = ""
+    # The metric of the trend of the runs of `name`, and its horizontal axis.
+    metric: str = ""
+    by: str = ""
     sort: str = FINISHED
     descending: bool = False
     page: int = 1
@@ -49,6 +53,8 @@ class RunsState:
             query=query.get("q", "").strip()[:_MAX_QUERY],
             name=query.get("name", "")[:_MAX_QUERY],
             data=query.get("data", "")[:_MAX_QUERY],
+            metric=query.get("metric", "")[:_MAX_QUERY],
+            by=query.get("by", "")[:_MAX_QUERY],
             sort=query.get("sort", FINISHED)[:_MAX_QUERY],
             descending=query.get("dir") == "down",
             page=max(1, whole_number(query.get("page")) or 1),
@@ -104,6 +110,7 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
         "links": page.links(lambda number: state.but(page=number).address),
         "names": [name for name, count in Counter(run.name for run in finished).items() if count > 1],
         "datasets": _datasets(finished, keys),
+        "trend": _named_trend(library, finished, keys, state) if state.name else None,
         "waiting": None in keys.values(),
         "broken": broken,
         "under_way": [progress for folder in folders if (progress := progress_of(folder))],
@@ -222,6 +229,15 @@ def _dataset_name(runs: Sequence[Run]) -> str:
     return one_line(f"{paths[-1].name} and others", 40)
 
 
+def _named_trend(
+    library: Library, runs: Sequence[Run], keys: Mapping[str, str | None], state: RunsState
+) -> dict[str, Any] | None:
+    """Return the trend of the runs of a name on the data set of the newest of them, or on the chosen one."""
+    named = [run for run in runs if run.name == state.name and state.data in ("", keys[run.id])]
+    same = [run for run in named if keys[run.id] and keys[run.id] == keys[named[0].id]]
+    return trend_data(same, library.summary, state.metric, state.by)
+
+
 def _trend(library: Library, run: Run, runs: Sequence[Run], keys: Mapping[str, str | None]) -> dict[str, Any]:
     """Return the main metric of the runs of the same system on the same data set, from the oldest to the newest."""
     main = headline_metrics(run.info.metrics, 1)
@@ -231,7 +247,8 @@ def _trend(library: Library, run: Run, runs: Sequence[Run], keys: Mapping[str, s
         (other.id, row.mean) for other in same[:_MAX_TREND] if (row := library.summary(other).get(metric)) and metric
     ][::-1]
     here = next((position for position, (name, _) in enumerate(listed) if name == run.id), None)
-    return {"metric": metric, "values": [mean for _, mean in listed], "here": here}
+    address = f"{RunsState(name=run.name, data=keys[run.id] or '', metric=metric).address}#trend"
+    return {"metric": metric, "values": [mean for _, mean in listed], "here": here, "address": address}
 
 
 def _row(
