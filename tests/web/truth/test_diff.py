@@ -31,7 +31,7 @@ def test_a_diff_tells_words_facts_and_cases(client):
 
 
 def test_long_texts_are_folded_around_their_changes(serve, tmp_path):
-    passage = " ".join(f"Sentence {number} is about ferries." for number in range(200))
+    passage = " ".join(f"Sentence {number} is about ferries." for number in range(80))
     cases = truths.ferry()
     cases[0] = replace(cases[0], references=[f"{passage} It leaves at nine. {passage}"])
     truths.save(tmp_path, "ferry", cases)
