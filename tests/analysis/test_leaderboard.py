@@ -53,7 +53,8 @@ def test_only_samples_that_all_runs_have(metrics, tmp_path):
     found = rank_runs(runs)
     assert found.samples == 8
     assert {round(place.mean, 6) for place in found.rankings[0].places} == {round(np.mean(np.arange(4, 12)) / 20, 6)}
-    assert found.remarks[0] == "4 of 12 samples of r0 are not in all runs and are left out"
+    assert found.remarks[0] == "4 of 12 samples of each of 3 runs are not in all runs and are left out"
+    assert len(found.remarks) == 1
 
 
 def test_cells_that_failed_anywhere_are_left_out_everywhere(metrics, tmp_path):

@@ -89,8 +89,8 @@ def test_the_chunks_and_words_that_changed_are_named(comparison):
     ("answers", "words", "lost", "said"),
     [
         (("ten", "ten"), (DiffPiece("same", "ten"),), (), "same answer; same chunks"),
-        (("at ten", "at nine"), (DiffPiece("same", "at "), DiffPiece("gone", "ten"), DiffPiece("new", "nine")), ("a",), "1 word changed; chunks: 1 lost"),
-        (("ten", "I do not know."), (), ("a", "b"), "another answer; chunks: 2 lost"),
+        (("at ten", "at nine"), (DiffPiece("same", "at "), DiffPiece("gone", "ten"), DiffPiece("new", "nine")), ("a",), "1 word changed; chunks lost: a"),
+        (("ten", "I do not know."), (), ("a", "b"), "another answer; chunks lost: a, b"),
     ],
 )  # fmt: skip
 def test_the_change_in_a_few_words(answers, words, lost, said):

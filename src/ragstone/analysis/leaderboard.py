@@ -108,13 +108,24 @@ def rank_runs(
         refused={}
         if anyway
         else {name: what for name, what in differing.items() if name in {m.metric for m in chosen}},
-        remarks=tuple(
-            f"{size - len(rows[0])} of {size} samples of {run.name} are not in all runs and are left out"
-            for run in runs
-            if (size := run.info.rows) > len(rows[0])
-        ),
+        remarks=_left_out(runs, len(rows[0])),
         settings=settings,
     )
+
+
+def _left_out(runs: Sequence[Run], shared: int) -> tuple[str, ...]:
+    """One line about the samples that are not in all runs, with the runs of equal size together; empty if there are none."""
+    sizes: dict[int, list[str]] = {}
+    for run in runs:
+        if run.info.rows > shared:
+            sizes.setdefault(run.info.rows, []).append(run.name)
+    if not sizes:
+        return ()
+    parts = [
+        f"{size - shared} of {size} samples of {names[0] if len(names) == 1 else f'each of {len(names)} runs'}"
+        for size, names in sizes.items()
+    ]
+    return (f"{' and '.join(parts)} are not in all runs and are left out",)
 
 
 def _differing_pairs(

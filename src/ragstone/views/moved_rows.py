@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ragstone.analysis.alignment import name_some
 from ragstone.analysis.cause_texts import cause_label
 from ragstone.analysis.comparison import Comparison
 from ragstone.analysis.diagnosis import Diagnosis
@@ -24,6 +25,7 @@ from ragstone.views.phrases import counted, one_line
 
 # How many rows of each kind are listed with both answers.
 _MOST_LISTED = 50
+_MOST_CHUNKS = 3
 # Only the beginnings of longer answers are compared by words.
 _MOST_COMPARED = 4_000
 
@@ -72,14 +74,12 @@ class MovedRow:
 
     @property
     def what_changed(self) -> str:
-        """Answer and chunks in a few words: `another answer; 2 chunks lost, 1 gained`."""
-        same = self.answers[0] == self.answers[1]
+        """Answer and chunks in a few words: `11 words changed; chunks lost: fares#2; gained: vessels#1`."""
         words = f"{counted(_count_words(self.words), 'word')} changed" if self.words else "another answer"
-        answer = "same answer" if same else words
-        lost, gained = len(self.chunks_lost), len(self.chunks_gained)
-        counts = [f"{count} {word}" for count, word in ((lost, "lost"), (gained, "gained")) if count]
-        chunks = f"chunks: {', '.join(counts)}" if counts else "same chunks"
-        return f"{answer}; {chunks}"
+        answer = "same answer" if self.answers[0] == self.answers[1] else words
+        both = (("lost", self.chunks_lost), ("gained", self.chunks_gained))
+        chunks = [f"{word}: {name_some(names, _MOST_CHUNKS)}" for word, names in both if names]
+        return "; ".join([answer, f"chunks {chunks[0]}" if chunks else "same chunks", *chunks[1:]])
 
 
 def _count_words(pieces: Sequence[DiffPiece]) -> int:

@@ -114,4 +114,6 @@ def test_text_in_a_drawing_is_escaped():
 
 
 def test_axis_numbers_are_short():
-    assert [short(value) for value in (0.1 + 0.2, -0.25, 1e-17, 1500)] == ["0.3", "−0.25", "0", "1.5e+03"]
+    assert [short(value) for value in (0.1 + 0.2, -0.25, 1e-17, 1500, 6e-05, 1.25, 100, 250000)] == [
+        *("0.3", "−0.25", "0", "1,500", "0.00006", "1.25", "100", "250,000"),
+    ]

@@ -83,7 +83,12 @@ def round_step(least: float) -> float:
 
 def short(value: float) -> str:
     """A number for an axis."""
-    return f"{value:.3g}".replace("-", "−") if abs(value) > 1e-12 else "0"
+    if abs(value) <= 1e-12:
+        return "0"
+    # Three digits and never an exponent: 0.00006, 1,500.
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    whole, _, part = f"{value:,.{places}f}".partition(".")
+    return f"{whole}.{part.rstrip('0')}".rstrip(".").replace("-", "−")
 
 
 def _written(value: object) -> str:

@@ -15,11 +15,12 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ragstone._version import __version__
-from ragstone.number_format import number, places_for, signed, with_interval
+from ragstone.number_format import dollars, number, places_for, signed, with_interval
 from ragstone.report.html import charts
 from ragstone.views.marks import Piece
 from ragstone.views.phrases import numbered, visible
 from ragstone.views.run import by_part
+from ragstone.views.terms import TERMS
 
 _HUES = 8
 # Characters that end a script element, open a comment, or break a line in JavaScript but not in JSON.
@@ -137,12 +138,14 @@ def make_environment(read: Callable[[str], str]) -> Environment:
         "places": lambda values: places_for(*values),
         "numbered": lambda numbers, word: numbered(word, numbers),
         "by_part": by_part,
+        "dollars": dollars,
         "tone": hue,
     }
     environment.globals |= {
         # A page in the viewer is live: it links to other pages and waits for what is not ready.
         "live": False,
         "layout": "base.html",
+        "terms": TERMS,
         "with_interval": with_interval,
         "spark": charts.spark,
         "spread_strip": charts.spread_strip,

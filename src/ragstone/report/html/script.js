@@ -36,6 +36,8 @@ function makeSortable(table) {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
+    // The button takes the focus, and its term is explained then.
+    button.querySelector("abbr")?.removeAttribute("tabindex");
     head.append(button);
     button.addEventListener("click", () => {
       sortRows(table, head, column);

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import groupby
 from typing import Any
 
 from ragstone.data.types import Chunk
-from ragstone.text.word_diff import word_diff
+from ragstone.text.word_diff import DiffPiece, word_diff
 from ragstone.truth.diff import Change, count_changes, diff
 from ragstone.truth.model import Case, TruthFact
 from ragstone.views.phrases import one_line
@@ -18,6 +18,9 @@ from ragstone.web.truth.versions import describe_truth, describe_version
 
 _PAGE_SIZE = 50
 _MAX_TEXT = 8_000
+# Characters of long texts that are kept next to a change, and of long texts that are new or gone.
+_KEPT = 80
+_KEPT_CHANGED = 400
 _FIELD_LABELS = {
     "references": "answer",
     "standing": "status of the answers",
@@ -39,6 +42,12 @@ def diff_page(library: Library, query: Mapping[str, str], name: str) -> dict[str
     older = truths.load(name, earlier)
     changes = diff(older.cases, newer.cases)
     page = describe_changes(name, changes, older.info.number, newer.info.number, whole_number(query.get("page")))
+    entries = [entry for case in page.items for entry in case["changes"]]
+    folded = False
+    for entry in entries if not query.get("full") else ():
+        short = [_fold(piece, at, len(entry["diff"])) for at, piece in enumerate(entry["diff"])]
+        folded |= short != entry["diff"]
+        entry["diff"] = short
     ends = {"from": older.info.number, "to": newer.info.number}
     return {
         "page": "truthdiff",
@@ -49,11 +58,22 @@ def diff_page(library: Library, query: Mapping[str, str], name: str) -> dict[str
         "numbers": truths.numbers(name),
         "counts": count_changes(changes),
         "changes": page.items,
+        "folded": truth_address(name, "diff", **ends, page=page.number, full=1) if folded else "",
         "at": page.number,
         "pages": page.pages,
         "links": page.links(lambda number: truth_address(name, "diff", **ends, page=number)),
         "turned": truth_address(name, "diff", **{"from": newer.info.number, "to": older.info.number}),
     }
+
+
+def _fold(piece: DiffPiece, at: int, count: int) -> DiffPiece:
+    """Return a piece without its middle if it is long; of unchanged text, only the words next to a change are kept."""
+    changed = piece.kind != "same"
+    head = _KEPT_CHANGED if changed else _KEPT if at else 0
+    tail = _KEPT if changed or at < count - 1 else 0
+    if len(piece.text) <= head + tail + 2 * _KEPT:
+        return piece
+    return replace(piece, text=f"{piece.text[:head]} […] {piece.text[len(piece.text) - tail :]}")
 
 
 def describe_changes(
