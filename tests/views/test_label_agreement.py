@@ -34,21 +34,21 @@ def measure(run):
 
 
 def test_people_who_agree_with_the_judge_but_for_two_rows(run):
-    for row in range(20):
+    for row in range(32):
         wrong = row % 2 == 0
         say(run, row, "wrong" if wrong != (row in (3, 6)) else "right")
     found = measure(run)
     status = found.judges[0]
-    assert (status.name, status.rows, found.labels, found.random) == ("status", 20, 20, 20)
-    assert status.kappa == pytest.approx(0.8)
-    assert status.somers == pytest.approx(0.8)
+    assert (status.name, status.rows, found.labels, found.random) == ("status", 32, 32, 32)
+    assert status.kappa == pytest.approx(0.875)
+    assert status.somers == pytest.approx(0.875)
     assert status.mean_interval.low <= 0.5 <= status.mean_interval.high
     assert status.more > 0
     # Labels decide the status, but the judge is measured without them.
     assert sorted(one.row for one in found.disagreements) == [3, 6]
     assert found.curve[0].labelled < 0.5 < found.curve[-1].labelled
     assert len(found.judges) == 1
-    assert any("Intervals are valid from 30" in note for note in found.notes)
+    assert not any("need at least 30" in note for note in found.notes)
     assert not any("not chosen at random" in note for note in found.notes)
 
 
@@ -70,6 +70,8 @@ def test_one_label_is_too_few_for_all_figures(run):
     found = measure(run)
     assert found.judges[0].kappa is None
     assert found.judges[0].mean is None
+    assert (found.judges[0].is_known, found.judges[0].more) == (False, 29)
+    assert any("need at least 30" in note for note in found.notes)
     assert any("Kappa and Somers' D need" in note for note in found.notes)
 
 

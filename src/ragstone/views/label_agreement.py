@@ -60,7 +60,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """The agreement of the status or a metric with people, and the estimated mean label of all rows."""
+    """The agreement of the status or a metric with people, and the estimated mean label of all rows; both need 30 labels."""
 
     name: str
     rows: int
@@ -70,8 +70,9 @@ class JudgeAgreement:
     somers_interval: Interval | None
     mean: float | None
     mean_interval: Interval | None
-    # Labels that would narrow the interval to ±0.05; None without an interval.
-    more: int | None
+    # Labels that would narrow the interval to ±0.05, if there are enough for an interval; otherwise those that are missing for one.
+    more: int
+    is_known: bool
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,9 @@ def _metrics(metrics: Sequence[MetricInfo], scores: Mapping[str, Scores]) -> Ite
 def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement:
     here = values[sample.rows]
     there = ~np.isnan(here)
+    rows = int(there.sum())
+    if rows < LEAST_LABELS:
+        return JudgeAgreement(name, rows, None, None, None, None, None, None, LEAST_LABELS - rows, is_known=False)
     said, known, groups = sample.said[there], here[there], sample.rows[there]
     clear = said != 0.5
     both = len(np.unique(said[clear] > 0.5)) > 1
@@ -179,21 +183,21 @@ def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement
     )
     somers = _estimate(make_correlation(known, said, "somers"), groups) if len(np.unique(said)) > 1 else None
     # Only rows that were chosen at random are like all rows; without any, all labels are used.
-    used = there & sample.random if (there & sample.random).sum() >= 2 else there
+    used = there & sample.random if (there & sample.random).sum() >= LEAST_LABELS else there
     labelled = np.zeros(len(values), dtype=bool)
     labelled[sample.rows[used]] = True
     others = values[~labelled & ~np.isnan(values)]
-    powered = powered_mean(sample.said[used], here[used], others) if used.sum() >= 2 else None
+    powered = powered_mean(sample.said[used], here[used], others)
+    low, high = (min(max(end, 0.0), 1.0) for end in powered.interval)
     return JudgeAgreement(
         name,
-        int(there.sum()),
+        rows,
         *(kappa or (None, None)),
         *(somers or (None, None)),
-        mean=None if powered is None else powered.mean,
-        mean_interval=None if powered is None else powered.interval,
-        more=None
-        if powered is None
-        else labels_wanted(powered.interval, int(used.sum()), int(used.sum()) + len(others)),
+        mean=min(max(powered.mean, 0.0), 1.0),
+        mean_interval=Interval(low, high),
+        more=labels_wanted(powered.interval, int(used.sum()), int(used.sum()) + len(others)),
+        is_known=True,
     )
 
 
@@ -245,7 +249,7 @@ def _kappas(rows: Rows) -> Iterator[tuple[str, str, int, float]]:
 
 def _notes(rows: Rows, judges: Sequence[JudgeAgreement], sample: _Sample, judged: np.ndarray) -> Iterator[str]:
     if len(rows) < LEAST_LABELS:
-        yield f"{counted(len(rows), 'row')} labelled. Intervals are valid from {LEAST_LABELS} rows."
+        yield f"{counted(len(rows), 'row')} labelled. Kappa, Somers' D and estimated means need at least {LEAST_LABELS}."
     if not len(np.unique(sample.said[sample.said != 0.5] > 0.5)) > 1:
         yield "Kappa and Somers' D need answers that are labelled right and answers that are labelled wrong."
     if not sample.random.all():
