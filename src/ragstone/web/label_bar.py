@@ -26,18 +26,11 @@ def label_parts(
     """The bar of a sample, its links with the order of the next rows, and the forms of its claims."""
     pick = name if (name := query.get("pick", "")) in PICKS else ""
     walk = {**steps, **{name: _with_pick(steps[name], pick) for name in ("previous", "next", "sample")}}
-    return (
-        {
-            **label_bar(library, run, at, case),
-            "pick": pick,
-            "picks": [
-                {"words": words, "chosen": name == pick, "address": _with_pick(steps["sample"], name)}
-                for name, words in PICKS.items()
-            ],
-        },
-        walk,
-        _claim_forms(run, case),
-    )
+    picks = [
+        {"words": words, "chosen": name == pick, "address": _with_pick(steps["sample"], name)}
+        for name, words in PICKS.items()
+    ]
+    return {**label_bar(library, run, at, case), "pick": pick, "picks": picks}, walk, _claim_forms(run, case)
 
 
 def label_bar(library: Library, run: Run, at: int, case: Case) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -10,11 +11,13 @@ from starlette.datastructures import QueryParams
 from ragstone.errors import StorageError, UsageError
 from ragstone.report.html.run_page import describe_run
 from ragstone.storage.runs import Run
+from ragstone.sweep.results import read_results
 from ragstone.web.library import Library
-from ragstone.web.pages.sweep import setting_runs
+from ragstone.web.pages.sweep import sweep_folders
 
 _MAX_RUNS = 300
 _MAX_PAIRS = 6
+_MAX_SWEEPS = 20
 
 
 def choice_page(library: Library, query: QueryParams) -> dict[str, Any]:
@@ -25,7 +28,7 @@ def choice_page(library: Library, query: QueryParams) -> dict[str, Any]:
             raise UsageError("choose two different runs")
         return {"go": "/compare/{}/{}".format(*(library.run(name).id for name in chosen))}
     runs = _newest(library)
-    settings = setting_runs(library)
+    settings = _setting_runs(library)
     # Read once: a key that becomes ready meanwhile would leave a pair out, and the page would not wait for it.
     keys = {run.id: library.dataset_key(run) for run in runs}
     pairs = _pairs(keys, [run for run in runs if run.id not in settings] or runs)
@@ -59,6 +62,15 @@ def _newest(library: Library) -> list[Run]:
         if run and len(runs) < _MAX_RUNS:
             runs.append(run)
     return runs
+
+
+def _setting_runs(library: Library) -> set[str]:
+    """The ids of the runs that the newest sweeps made."""
+    found: set[str] = set()
+    for folder in sweep_folders(library)[:_MAX_SWEEPS]:
+        with suppress(StorageError):
+            found |= {one.run for one in read_results(folder).standings} if folder.is_finished else set()
+    return found
 
 
 def _pairs(keys: Mapping[str, str | None], runs: list[Run]) -> list[tuple[Run, Run]]:
