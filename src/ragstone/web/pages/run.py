@@ -21,11 +21,12 @@ from ragstone.views.phrases import one_line
 from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of, unsure_text
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
-from ragstone.web.pages.conversation_list import list_conversations
 from ragstone.web.pages.run_progress import live_page
 from ragstone.web.row_chips import UNSURE, row_chips
 from ragstone.web.row_plots import run_plots
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState, range_start
+
+_MAX_CONVERSATIONS = 10
 
 
 def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
@@ -57,11 +58,41 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "diagnosed": library.diagnosed(run),
         "cards": [metric.metric for metric in view.headlines],
         "slices": slices,
-        "conversations": list_conversations(library, run, insight),
+        "conversations": _conversations(library, run, insight),
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
         **run_plots(index, known, state, order, slices),
         "table": _table(index, insight, known, state, order)
         | {"problem": {"words": str(problem), "position": problem.position} if problem else None},
+    }
+
+
+def _conversations(library: Library, run: Run, insight: Insight | None) -> dict[str, Any]:
+    """The conversations with most wrong turns, then those with the most probably wrong turn, each with a link to this turn."""
+    found = library.conversations(run)
+    labels = insight.causes if insight else ()
+    status = {row: (label.status, label.wrong or 0.0) for row, label in enumerate(labels)}
+    counted = []
+    for name, rows in found.items():
+        known = [status.get(row, ("", 0.0)) for row in rows]
+        statuses, chances = [word for word, _ in known], [chance for _, chance in known]
+        worst = max(range(len(rows)), key=chances.__getitem__)
+        counted.append((-statuses.count("wrong"), -chances[worst], name, rows, statuses, rows[worst] + 1))
+    counted.sort(key=lambda one: one[:2])
+    index = library.index(run) if found else None
+    return {
+        "total": len(found),
+        "ready": insight is not None,
+        "rows": [
+            {
+                "name": one_line(name, 60),
+                "question": one_line(index.question(rows[0]), 120) if index else "",
+                "statuses": statuses,
+                "turns": len(rows),
+                "wrong": -wrong,
+                "address": f"/runs/{run.id}/conversations/{worst}",
+            }
+            for wrong, _, name, rows, statuses, worst in counted[:_MAX_CONVERSATIONS]
+        ],
     }
 
 
