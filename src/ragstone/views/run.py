@@ -320,14 +320,10 @@ def _main_reason(run: Run, metrics: list[str]) -> str:
     return reason
 
 
-def consistency_lines(run: Run, full: bool = True) -> list[str]:
+def consistency_lines(run: Run) -> list[str]:
     """One line about the repeats and one per metric; empty if no question was asked twice."""
     found = measure_consistency(run)
-    if found is None:
-        return []
-    names = [spread.metric for spread in found.spreads]
-    shown = set(names) if full else pick_headlines(names)
-    return [_headline(found), *(_line(spread) for spread in found.spreads if spread.metric in shown)]
+    return [_headline(found), *map(_line, found.spreads)] if found else []
 
 
 def consistency_dict(run: Run) -> dict[str, Any] | None:
