@@ -6,9 +6,10 @@ import ragstone
 from ragstone.analysis.cause_texts import status_text
 from ragstone.analysis.comparison import compare_runs
 from ragstone.analysis.diagnosis import diagnose, update_rows
-from ragstone.analysis.label_use import claim_targets
+from ragstone.analysis.label_use import claim_targets, with_claim_labels
 from ragstone.analysis.sample_evidence import read_cases
-from ragstone.storage.human_labels import HumanLabel, answer_key, write_label
+from ragstone.data.types import Chunk, Claim, Sample
+from ragstone.storage.human_labels import HumanLabel, HumanLabels, answer_key, write_label
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import open_run
 from ragstone.views.comparison import ComparisonView
@@ -131,3 +132,37 @@ def test_a_label_of_a_claim_replaces_the_verdict_of_the_judge(store):
     for key in targets.values():
         write_label(open_place(store), HumanLabel(key.key, "claim", "Bo", SILENT))
     assert list(read_cases(run))[2].verdicts("answer_claims_in_reference") == [NO]
+
+
+def test_the_key_of_a_claim_has_all_that_was_judged():
+    def key(against, claim="c", question="q", texts=("x", "y")):
+        chunks = [Chunk(text=text) for text in texts]
+        sample = Sample(id="1", question=question, answer="a", references=list(texts), contexts=chunks)
+        evidence = {"answer_claims": [Claim(claim)], "answer_claims_in_reference": [YES]}
+        evidence["answer_claims_in_contexts"] = [[YES] * len(texts)]
+        [found] = [one.key for one in claim_targets(sample, evidence) if one.against == against]
+        return found
+
+    keys = {
+        key("chunks"),
+        key("chunks", texts=["xy"]),
+        key("reference"),
+        key("chunks", claim="d"),
+        key("chunks", question="p"),
+        answer_key("q", "a"),
+        answer_key("q", "a", ["earlier"]),
+    }
+    assert len(keys) == 7
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [((SILENT, NO, SILENT), SILENT), ((SILENT, NO), YES), ((), YES), ((NO,), NO), ((NO, SILENT, YES, NO), NO)],
+)
+def test_most_people_decide(values, verdict):
+    sample = Sample(id="1", question="q", answer="a", references=["r"])
+    evidence = {"answer_claims": [Claim("c")], "answer_claims_in_reference": [YES]}
+    [target] = claim_targets(sample, evidence)
+    labels = [HumanLabel(target.key, "claim", f"person {at}", value) for at, value in enumerate(values)]
+    found = with_claim_labels(sample, evidence, HumanLabels(tuple(labels)))
+    assert found["answer_claims_in_reference"] == [verdict]

@@ -13,7 +13,6 @@ from ragstone.analysis.part_metrics import (
     people_dict,
     people_of,
     read_signs,
-    unmeasured,
 )
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.registry import CATALOGUE, metric
@@ -164,9 +163,3 @@ def test_people_need_a_measured_error_and_an_interval():
     assert people_dict(info([RECALL]), alone)["reason"] == "there are too few scores"
     assert people_dict(info(), scored)["reason"] == NOT_MEASURED
     assert people_dict(info(signature=f"{RECALL}|v1|checker:openai/x,temperature=0"), scored) is None
-
-
-def test_unmeasured_metrics_are_those_of_the_local_judge():
-    assert unmeasured(info()) == [RECALL]
-    assert unmeasured(info([RECALL])) == []
-    assert unmeasured(info(signature=f"{RECALL}|v1|checker:openai/x,temperature=0")) == []

@@ -18,8 +18,6 @@ from ragstone.analysis.row_filter import (
     FilterError,
     Not,
     RowFilter,
-    has_term,
-    toggle_term,
     with_ranges,
     write_name,
     write_text,
@@ -114,18 +112,6 @@ def test_mistakes_are_told_with_their_position(text, position, words):
     assert words in str(caught.value)
     assert caught.value.position == position
     assert f"(at character {position + 1})" in str(caught.value)
-
-
-def test_terms_are_added_and_removed():
-    assert toggle_term("", "unsure > 0") == "unsure > 0"
-    assert toggle_term("status = wrong", "unsure > 0") == "status = wrong and unsure > 0"
-    assert toggle_term("status = wrong and unsure > 0", "unsure > 0") == "status = wrong"
-    assert toggle_term("unsure > 0", "unsure > 0") == ""
-    assert toggle_term("a or b", "unsure > 0") == "(a or b) and unsure > 0"
-    assert toggle_term("((", "unsure > 0") == "unsure > 0", "an invalid filter is replaced"
-    assert has_term("(a and b) and unsure > 0", "unsure > 0")
-    assert not has_term("a or unsure > 0", "unsure > 0")
-    assert not has_term("not unsure > 0", "unsure > 0")
 
 
 def test_ranges_replace_ranges_of_the_same_column():

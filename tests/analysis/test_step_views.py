@@ -1,6 +1,6 @@
 import pytest
 
-from ragstone.analysis.explain import count_items, describe_steps, missed_calls
+from ragstone.analysis.explain import count_items, describe_steps
 from ragstone.analysis.sample_evidence import Case
 from ragstone.registry import CATALOGUE
 from ragstone.views.judged_items import item_texts
@@ -31,7 +31,7 @@ def test_unused_steps():
 
 
 def test_steps_for_people():
-    steps = describe_steps(CASE)
+    steps, missed = describe_steps(CASE)
     assert [(step.chunks, step.new, step.facts) for step in steps] == [
         (2, 2, [1]),
         (None, 0, []),
@@ -39,10 +39,10 @@ def test_steps_for_people():
         (1, 0, []),
     ]
     assert [step.expected for step in steps] == [True, True, True, False]
-    assert missed_calls(CASE) == ["search: gamma"]
+    assert missed == ["search: gamma"]
 
 
 def test_without_evidence_nothing_is_said_about_facts():
     bare = Case(SAMPLE, {})
-    assert {step.facts for step in describe_steps(bare) if step.facts is None} == {None}
+    assert {step.facts for step in describe_steps(bare)[0] if step.facts is None} == {None}
     assert count_items("steps.fact_recall", bare, {}) == []

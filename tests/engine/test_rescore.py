@@ -16,7 +16,7 @@ from ragstone.registry import evidence, metric
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder, unfinished_runs
 from ragstone.text.matchers import CitationMatcher
-from ragstone.web.pages.run import progress_of
+from ragstone.web.pages.run_progress import progress_of
 
 ROWS = [
     {"id": "a", "question": "?", "answer": "x", "facts": ["nine"], "contexts": ["at nine", "at ten"]},

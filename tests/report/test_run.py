@@ -339,6 +339,9 @@ def test_the_estimated_human_score_stands_for_the_mean():
     assert other is not None
     assert other["reason"] == "the judge's error on this metric is not measured"
     assert "and not measured for the others" in " ".join(judge_lines(told))
+    for others in ([], [MetricInfo.declare("m", ASKED)]):
+        told = make_info([metric, *others], judge_error={name: error.as_dict()})
+        assert "not measured" not in " ".join(judge_lines(told))
 
 
 def test_a_language_model_has_no_line_of_people():

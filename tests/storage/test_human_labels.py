@@ -15,9 +15,7 @@ from ragstone.storage.human_labels import (
     HumanLabel,
     answer_key,
     answer_labels,
-    claim_key,
     labels_of,
-    majority,
     mean_label,
     read_human_labels,
     remove_label,
@@ -148,19 +146,6 @@ def test_a_store_without_labels_and_a_run_outside_of_one(tmp_path):
     assert answer_labels(alone) == {}
 
 
-def test_the_key_of_a_claim_has_all_that_was_judged():
-    keys = {
-        claim_key("k", "c", "chunks", ["x", "y"]),
-        claim_key("k", "c", "chunks", ["xy"]),
-        claim_key("k", "c", "reference", ["x", "y"]),
-        claim_key("k", "d", "chunks", ["x", "y"]),
-        claim_key("l", "c", "chunks", ["x", "y"]),
-        answer_key("q", "a"),
-        answer_key("q", "a", ["earlier"]),
-    }
-    assert len(keys) == 7
-
-
 def test_the_same_words_after_other_turns_are_another_answer(tmp_path):
     turns = [[{"role": "user", "text": f"The ferry to {place}?"}] for place in ("Skye", "Mull")]
     rows = [{"id": str(n), "question": "On Sunday?", "answer": "Yes.", "history": turns[n]} for n in range(2)]
@@ -168,13 +153,6 @@ def test_the_same_words_after_other_turns_are_another_answer(tmp_path):
     key = answer_key("On Sunday?", "Yes.", ["The ferry to Mull?"])
     write_label(open_place(tmp_path), HumanLabel(key, "answer", "Ana", "wrong"))
     assert list(answer_labels(open_run(run.path))) == [1, 2]
-
-
-def test_the_verdict_of_most_people():
-    votes = [replace(label(), kind="claim", value=value) for value in ("neutral", "entailment", "neutral")]
-    assert majority(votes) == "neutral"
-    assert majority(votes[:2]) is None
-    assert majority([]) is None
 
 
 def test_a_bucket(bucket):

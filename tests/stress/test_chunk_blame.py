@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.stress.erag import as_dict, by_chunk, by_rank, helping, hurting, keep_erag, read_erag
+from ragstone.stress.erag import as_dict, blamed_chunks, by_chunk, by_rank, keep_erag, read_erag
 
 
 def test_blame(erag):
@@ -14,11 +14,11 @@ def test_blame(erag):
     assert helps["Pelican", 3] == 0.0  # and the truth not read
     assert helps["Osprey", 1] == 1.0
     assert helps["Osprey", 2] == 0.0
-    assert {(label.question, label.chunk) for label in hurting(erag.labels, 10)} == {
+    assert {(label.question, label.chunk) for label in blamed_chunks(erag.labels, 10)[0]} == {
         ("Pelican", "gossip"),
         ("Gannet", "gossip"),
     }
-    assert {label.question for label in helping(erag.labels, 10)} == {"Maren", "Corvina", "Thistle", "Osprey"}
+    assert {label.question for label in blamed_chunks(erag.labels, 10)[1]} == {"Maren", "Corvina", "Thistle", "Osprey"}
     [gossip] = [share for share in by_chunk(erag.labels) if share.name == "gossip"]
     assert (gossip.chunks, gossip.helps) == (3, pytest.approx(-2 / 3))
     first = by_rank(erag.labels)[0]

@@ -35,3 +35,22 @@ def test_chips_of_labels(unsure):
     assert chips["disagreed with"] == 2
     assert index.select(TableState(where="disagreed", sort="row"), known)[0].tolist() == [0, 1]
     assert "labelled" not in {chip["name"] for chip in row_chips(index, RowJudgements(14, causes), TableState())}
+
+
+def test_terms_are_added_and_removed(unsure):
+    viewer, run = unsure
+    index, known = viewer.viewer._library.index(run), RowJudgements(14, None)
+    for where, chosen, changed in (
+        ("", False, "unsure > 0"),
+        ("status = wrong", False, "status = wrong and unsure > 0"),
+        ("status = wrong and unsure > 0", True, "status = wrong"),
+        ("unsure > 0", True, ""),
+        ("a or b", False, "(a or b) and unsure > 0"),
+        ("((", False, "unsure > 0"),
+        ("(a and b) and unsure > 0", True, "(a and b)"),
+        ("a or unsure > 0", False, "(a or unsure > 0) and unsure > 0"),
+        ("not unsure > 0", False, "not unsure > 0 and unsure > 0"),
+    ):
+        [chip] = [one for one in row_chips(index, known, TableState(where=where)) if one["name"] == "unsure"]
+        assert chip["chosen"] is chosen, where
+        assert chip["address"] == f"{TableState(where=changed).address or '?'}#samples", where

@@ -7,7 +7,7 @@ import ragstone
 from ragstone.analysis.cause_texts import RowLabel
 from ragstone.analysis.row_columns import RowJudgements
 from ragstone.storage.scores import read_scores
-from ragstone.web.row_plots import MOST_POINTS, scatter_data, scatter_plot
+from ragstone.web.row_plots import MOST_POINTS, run_plots, scatter_plot
 from ragstone.web.run_index import RunIndex, TableState
 
 
@@ -60,7 +60,7 @@ def test_a_large_run_shows_a_sample_with_the_filtered_rows(tmp_path):
     index = RunIndex.read(ragstone.evaluate(file, ["token_f1", "rouge_l"], tmp_path / "store"))
     known = RowJudgements(rows, [RowLabel("", 0.9)] * rows)
     state = TableState(where="row <= 100")
-    found = scatter_data(index, known, state, index.select(state, known)[0])
+    found = run_plots(index, known, state, index.select(state, known)[0], [])["scatter"]
     assert found["rows"] == rows
     assert len(found["points"]) == MOST_POINTS
     assert [point["row"] for point in found["points"] if point["chosen"]] == list(range(1, 101))

@@ -21,14 +21,11 @@ COLUMNS = ("sample_id", "system", "label", "annotator", "note", "time", "picked"
 
 def read_stored(runs: Sequence[Run]) -> Labels:
     """The labels of the answers of these runs; authors are annotators."""
-    labels = [
-        Label(ids[row], float(one.score), run.id, one.author)
-        for run in runs
-        for ids in [read_ids(run)]
-        for row, some in answer_labels(run).items()
-        for one in some
+    labels = (
+        Label(one.sample_id, float(one.score), one.run, one.author)
+        for one in labels_of_runs(runs)
         if one.score is not None
-    ]
+    )
     return Labels(SOURCE, tuple(labels), 0)
 
 

@@ -159,13 +159,14 @@ class StepView:
         return f"{self.tool}: {self.query}" if self.query else self.tool
 
 
-def describe_steps(case: Case) -> list[StepView]:
-    """The steps of a sample in order."""
-    steps, wanted = case.sample.steps or [], case.sample.expected_steps
+def describe_steps(case: Case) -> tuple[list[StepView], list[str]]:
+    """The steps of a sample in order, and the expected steps that were not made, as `tool: query`."""
+    steps, wanted = case.sample.steps or [], case.sample.expected_steps or []
     first = first_finds(case.evidence["facts_in_steps"]) if case.has("facts_in_steps") else None
-    taken = set(match_steps(steps, wanted).values()) if wanted else None
+    made = match_steps(steps, wanted)
+    taken = set(made.values()) if wanted else None
     ranks = step_ranks(steps, case.sample.contexts or [])
-    return [
+    described = [
         StepView(
             number=number + 1,
             tool=step.tool,
@@ -179,15 +180,7 @@ def describe_steps(case: Case) -> list[StepView]:
         )
         for number, (step, new, found) in enumerate(zip(steps, new_chunks(steps), ranks, strict=True))
     ]
-
-
-def missed_calls(case: Case) -> list[str]:
-    """The expected steps that were not made, as `tool: query`."""
-    steps, wanted = case.sample.steps, case.sample.expected_steps or []
-    if steps is None:
-        return []
-    made = match_steps(steps, wanted)
-    return [call_text(step) for number, step in enumerate(wanted) if number not in made]
+    return described, [call_text(step) for number, step in enumerate(wanted) if number not in made]
 
 
 def call_text(step: Step) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ragstone.data.types import Sample
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, Verdict, probability_of, strongest
-from ragstone.storage.human_labels import HumanLabel, HumanLabels, answer_key, claim_key, majority
+from ragstone.storage.human_labels import HumanLabel, HumanLabels, answer_key, label_hash
 
 CHUNKS = "chunks"
 _OTHER = {"answer": "reference", "reference": "answer"}
@@ -41,7 +42,7 @@ def claim_targets(sample: Sample, evidence: Mapping[str, Any]) -> Iterator[Claim
         for at, claim in enumerate(evidence.get(f"{whose}_claims") or ()):
             for against, read in texts.items():
                 if known := _verdicts(evidence, whose, against, at):
-                    key = claim_key(answer, claim.text, against, read)
+                    key = label_hash("claim", answer, claim.text, against, *read)
                     yield ClaimTarget(whose, at + 1, claim.text, against, strongest(known), key)
 
 
@@ -57,8 +58,9 @@ def with_claim_labels(sample: Sample, evidence: Mapping[str, Any], people: Human
     changed = dict(evidence)
     for target in claim_targets(sample, evidence) if people.has_claims else ():
         labels = people.by_key.get(target.key, ())
-        if word := majority(labels):
-            _replace(changed, target, word, labels)
+        votes = Counter(label.value for label in labels).most_common(2)
+        if len({count for _, count in votes}) == len(votes) > 0:
+            _replace(changed, target, votes[0][0], labels)
     return changed
 
 

@@ -226,10 +226,3 @@ def people_dict(info: RunInfo, row: SummaryRow) -> dict[str, Any] | None:
         return None
     reason = NOT_MEASURED if row.metric not in info.judge_error else "there are too few scores"
     return {"mean": None, "low": None, "high": None, "reason": reason}
-
-
-def unmeasured(info: RunInfo) -> list[str]:
-    """The metrics of the local judge whose error is not measured."""
-    return [
-        metric.metric for metric in info.metrics if metric.signature.is_local and metric.metric not in info.judge_error
-    ]

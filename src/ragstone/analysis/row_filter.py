@@ -144,17 +144,6 @@ def terms_of(text: str) -> tuple[tuple[Node, str], ...]:
         return ()
 
 
-def has_term(text: str, term: str) -> bool:
-    """Whether a filter joins this term by `and`."""
-    return term in (shown for _, shown in terms_of(text))
-
-
-def toggle_term(text: str, term: str) -> str:
-    """The filter without a term, or with it if it does not have it; an invalid filter is replaced."""
-    terms = [shown for _, shown in terms_of(text)]
-    return " and ".join([one for one in terms if one != term] if term in terms else [*terms, term])
-
-
 def with_ranges(text: str, ranges: Mapping[str, tuple[float | None, float | None]], *, closed: bool = False) -> str:
     """The filter with values of these columns from the first to below the second number, in place of other ranges.
 

@@ -12,12 +12,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.analysis.explain import Cell, Explanation, Working
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.share import Items
 from ragstone.data.verdict import UNSURE, Verdict
 from ragstone.engine.metric_choice import say_more
 from ragstone.number_format import number
 from ragstone.report.table import Column, Table
 from ragstone.report.text import plain, title
-from ragstone.views.judged_items import count_dict, count_view
+from ragstone.views.judged_items import count_view, item_texts
 from ragstone.views.marks import FULL, Limits
 from ragstone.views.phrases import one_line, visible
 from ragstone.views.sample import ClaimGroup, SampleView, sample_view
@@ -79,8 +81,24 @@ def explanation_dict(explanation: Explanation) -> dict[str, Any]:
 
 
 def _working_dict(explanation: Explanation, working: Working) -> dict[str, Any]:
-    counts = [count_dict(explanation.case, count) for count in working.counts]
+    counts = [_count_dict(explanation.case, count) for count in working.counts]
     return {"meaning": working.meaning, "formula": working.formula, "counts": counts}
+
+
+def _count_dict(case: Case, count: Items) -> dict[str, Any]:
+    """All items of a share as JSON; `above` and `below` are the numbers of those in numerator and denominator."""
+    texts = item_texts(case, count)
+    return {
+        "kind": count.kind,
+        "above": count.above,
+        "below": count.below,
+        "numerator": count.sums[0],
+        "denominator": count.sums[1],
+        "items": [
+            {"number": n, "text": texts[n - 1] if n <= len(texts) else None, "above": part, "below": size}
+            for n, part, size in count.parts
+        ],
+    }
 
 
 def evidence_json(value: Any) -> Any:

@@ -10,7 +10,7 @@ from rich.text import Text
 from ragstone.number_format import interval_text, number, p_value, signed
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import indented, section, title
-from ragstone.stress.erag import Agreement, Erag, Label, Share, by_chunk, by_rank, helping, hurting
+from ragstone.stress.erag import Agreement, Erag, Label, Share, blamed_chunks, by_chunk, by_rank
 from ragstone.stress.results import Contrast, Curve, Placed, StressTest
 from ragstone.stress.run import BEDS
 from ragstone.views.phrases import counted, one_line, visible
@@ -236,9 +236,10 @@ def _signed_interval(low: float | None, high: float | None) -> str:
 
 
 def _chunks(labels: Sequence[Label]) -> Iterator[RenderableType]:
+    harmful, helpful = blamed_chunks(labels, _MOST_CHUNKS)
     for heading, chunks, tone in (
-        ("harmful chunks: the answer is better without them", hurting(labels, _MOST_CHUNKS), "bad"),
-        ("helpful chunks: the answer is worse without them", helping(labels, _MOST_CHUNKS), "good"),
+        ("harmful chunks: the answer is better without them", harmful, "bad"),
+        ("helpful chunks: the answer is worse without them", helpful, "good"),
     ):
         yield title(heading)
         if not chunks:

@@ -99,7 +99,7 @@ class HumanLabels:
     @cached_property
     def stamp(self) -> str:
         """A hash that changes with every label; empty without labels."""
-        return _hash(*(f"{one.key} {one.author} {one.value}" for one in self.labels)) if self.labels else ""
+        return label_hash(*(f"{one.key} {one.author} {one.value}" for one in self.labels)) if self.labels else ""
 
     def of_answer(self, key: str) -> tuple[HumanLabel, ...]:
         """The labels of an answer by its key, without those of people who skipped it."""
@@ -108,15 +108,11 @@ class HumanLabels:
 
 def answer_key(question: str | None, answer: str | None, turns: Sequence[str] = ()) -> str:
     """The key of the labels of an answer; `turns` are the texts of the earlier turns of its conversation."""
-    return _hash("answer", question or "", answer or "", *turns)
+    return label_hash("answer", question or "", answer or "", *turns)
 
 
-def claim_key(answer: str, claim: str, against: str, texts: Sequence[str]) -> str:
-    """The key of the labels of a claim that is checked against these texts; `answer` is the key of the answer."""
-    return _hash("claim", answer, claim, against, *texts)
-
-
-def _hash(*parts: str) -> str:
+def label_hash(*parts: str) -> str:
+    """The key of what these texts identify."""
     text = json.dumps(parts, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -189,7 +185,7 @@ def _author_folder(author: str) -> str:
     """A safe name that no two authors share; the case of letters makes no difference."""
     plain = author.casefold()
     readable = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40]
-    return f"{readable or 'author'}-{_hash(plain)[:10]}"
+    return f"{readable or 'author'}-{label_hash(plain)[:10]}"
 
 
 # Labels by file, time of change and size. Only reading a directory is repeated.
@@ -285,13 +281,3 @@ def mean_label(labels: Iterable[HumanLabel]) -> float | None:
     """The mean of the labels of an answer; None without any."""
     scores = [label.score for label in labels if label.score is not None]
     return sum(scores) / len(scores) if scores else None
-
-
-def majority(labels: Iterable[HumanLabel]) -> str | None:
-    """The verdict that most people give to a claim; None if as many give another."""
-    counts: dict[str, int] = {}
-    for label in labels:
-        counts[label.value] = counts.get(label.value, 0) + 1
-    most = max(counts.values(), default=0)
-    first = [value for value, count in counts.items() if count == most]
-    return first[0] if len(first) == 1 else None

@@ -297,14 +297,11 @@ def by_chunk(labels: Sequence[Label]) -> list[Share]:
     return sorted((share for share in shares if share.chunks > 1 and share.helps is not None), key=_helpfulness)
 
 
-def hurting(labels: Sequence[Label], most: int) -> list[Label]:
-    """The chunks without which the answer is better, the most harmful first."""
-    return sorted((label for label in labels if (label.helps or 0.0) < 0), key=_helpfulness)[:most]
-
-
-def helping(labels: Sequence[Label], most: int) -> list[Label]:
-    """The chunks without which the answer is worse, the most helpful first."""
-    return sorted((label for label in labels if (label.helps or 0.0) > 0), key=_helpfulness, reverse=True)[:most]
+def blamed_chunks(labels: Sequence[Label], most: int) -> tuple[list[Label], list[Label]]:
+    """The chunks without which the answer is better, the most harmful first; and those without which it is worse."""
+    harmful = sorted((label for label in labels if _helpfulness(label) < 0), key=_helpfulness)
+    helpful = sorted((label for label in labels if _helpfulness(label) > 0), key=_helpfulness, reverse=True)
+    return harmful[:most], helpful[:most]
 
 
 def _helpfulness(item: Label | Share) -> float:

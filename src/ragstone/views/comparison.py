@@ -21,7 +21,7 @@ from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
 from ragstone.analysis.row_moves import MoveKind, Moves, differing_judges
 from ragstone.storage.runs import Run
-from ragstone.views.moved_rows import Judged, JudgedRows, MovedRow, SliceMoves, find_moved, slice_moves
+from ragstone.views.moved_rows import Judged, JudgedRows, MovedRow, SliceMoves, find_moved
 from ragstone.views.phrases import by_reason, counted
 from ragstone.views.run import arrow_of, by_part, part_of, sort_by_part
 
@@ -180,6 +180,7 @@ class ComparisonView:
         if both and not other_judge:
             wrong = (both[0].wrong, both[1].wrong)
             moves = Moves.of(comparison.after, comparison.pairs, wrong, comparison.settings)
+        moved, slices = find_moved(comparison, moves, both) if moves and both else ((), ())
         # Few rows with a judgement say little about the others.
         rows = moves_line(moves) if moves and 2 * moves.judged >= moves.pairs else ""
         unlike = [f"rows: not compared, the judges differ: {other_judge}"] if other_judge else []
@@ -191,8 +192,8 @@ class ComparisonView:
             counts=_count_verdicts(comparison),
             metrics=tuple(metrics),
             moves=moves,
-            moved=tuple(find_moved(comparison, moves, both)) if moves and both else (),
-            slices=tuple(slice_moves(comparison, moves, (both[0].wrong, both[1].wrong))) if moves and both else (),
+            moved=moved,
+            slices=slices,
             causes=CauseChanges.of(comparison, (both[0].causes, both[1].causes)) if both else None,
             losses=tuple(sample for sample in reversed(comparison.changed) if sample.gain < 0),
             gains=tuple(sample for sample in comparison.changed if sample.gain > 0),

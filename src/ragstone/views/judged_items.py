@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ragstone.analysis.explain import call_text
 from ragstone.analysis.sample_evidence import Case, citation_texts
@@ -196,22 +195,6 @@ def _item_mark(count: Items, part: float, whole: float) -> str:
 
 def _amount(value: float) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:.2f}"
-
-
-def count_dict(case: Case, count: Items) -> dict[str, Any]:
-    """All items of a share as JSON; `above` and `below` are the numbers of those in numerator and denominator."""
-    texts = item_texts(case, count)
-    return {
-        "kind": count.kind,
-        "above": count.above,
-        "below": count.below,
-        "numerator": count.sums[0],
-        "denominator": count.sums[1],
-        "items": [
-            {"number": n, "text": texts[n - 1] if n <= len(texts) else None, "above": part, "below": size}
-            for n, part, size in count.parts
-        ],
-    }
 
 
 def item_texts(case: Case, count: Items) -> Sequence[str]:

@@ -88,7 +88,15 @@ def _count_words(pieces: Sequence[DiffPiece]) -> int:
     return max(1, *counts.values())
 
 
-def find_moved(comparison: Comparison, moves: Moves, judged: tuple[JudgedRows, JudgedRows]) -> Iterator[MovedRow]:
+def find_moved(
+    comparison: Comparison, moves: Moves, judged: tuple[JudgedRows, JudgedRows]
+) -> tuple[tuple[MovedRow, ...], tuple[SliceMoves, ...]]:
+    """The rows that moved, and the slices."""
+    slices = _slice_moves(comparison, moves, (judged[0].wrong, judged[1].wrong))
+    return tuple(_list_moved(comparison, moves, judged)), tuple(slices)
+
+
+def _list_moved(comparison: Comparison, moves: Moves, judged: tuple[JudgedRows, JudgedRows]) -> Iterator[MovedRow]:
     """The rows of each kind in the order of the moves, at most as many as are listed."""
     counts: Counter[str] = Counter()
     listed = [move for move in moves.rows if not counts.update([move.kind]) and counts[move.kind] <= _MOST_LISTED]
@@ -156,7 +164,7 @@ class SliceMoves:
         return f"{one_line(self.label, 60)} n {self.rows:,}: {' → '.join(self.shares)}"
 
 
-def slice_moves(
+def _slice_moves(
     comparison: Comparison, moves: Moves, wrong: tuple[Sequence[float | None], Sequence[float | None]]
 ) -> Iterator[SliceMoves]:
     """The slices of each column, by the failing share in the second run, then by what got worse, worst first."""

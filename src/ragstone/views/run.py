@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from ragstone.analysis.consistency import Consistency, Spread, measure_consistency
 from ragstone.analysis.differences import Difference
-from ragstone.analysis.part_metrics import people_of, unmeasured
+from ragstone.analysis.part_metrics import people_of
 from ragstone.analysis.sample_order import telling_metrics
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.engine.metric_choice import pick_headlines
@@ -224,8 +224,9 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
         )
     if local and not cascade:
         known = any(metric.metric in info.judge_error for metric in local)
+        unknown = any(one.signature.is_local and one.metric not in info.judge_error for one in metrics)
         where = "in the scores marked ≈" if known else "not in the intervals"
-        rest = ", and not measured for the others" if known and unmeasured(info) else ""
+        rest = ", and not measured for the others" if known and unknown else ""
         yield (
             f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
             f"domains is {where}{rest}: ragstone models show local-judge. With your labels: {LABEL}"
@@ -319,14 +320,10 @@ def _main_reason(run: Run, metrics: list[str]) -> str:
     return reason
 
 
-def consistency_lines(run: Run, full: bool = True) -> list[str]:
+def consistency_lines(run: Run) -> list[str]:
     """One line about the repeats and one per metric; empty if no question was asked twice."""
     found = measure_consistency(run)
-    if found is None:
-        return []
-    names = [spread.metric for spread in found.spreads]
-    shown = set(names) if full else pick_headlines(names)
-    return [_headline(found), *(_line(spread) for spread in found.spreads if spread.metric in shown)]
+    return [_headline(found), *map(_line, found.spreads)] if found else []
 
 
 def consistency_dict(run: Run) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ragstone.analysis.cause_names import SPLIT, Finding, Outcome
 from ragstone.analysis.cause_texts import people_text, status_text
-from ragstone.analysis.explain import Cell, StepView, describe_steps, missed_calls
+from ragstone.analysis.explain import Cell, StepView, describe_steps
 from ragstone.analysis.sample_evidence import Case, cited_claims, earlier_turns, standalone_question, turn_behind
 from ragstone.data.types import Chunk, Sample
 from ragstone.data.usage import OTHER_ANSWERS
@@ -468,7 +468,7 @@ def _steps(case: Case, limits: Limits) -> StepsView | None:
     """The steps with their chunks and the facts that they found first; None if the data has no steps."""
     if case.sample.steps is None:
         return None
-    steps, missed = describe_steps(case), missed_calls(case)
+    steps, missed = describe_steps(case)
     rows = tuple(
         replace(
             step,

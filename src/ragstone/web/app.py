@@ -6,6 +6,7 @@ Addresses other than loopback require a token.
 
 from __future__ import annotations
 
+import getpass
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterable
@@ -23,7 +24,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ragstone.errors import DamagedError, RagstoneError, UsageError
-from ragstone.web.label_bar import login_name
 from ragstone.web.library import Library
 from ragstone.web.navigation import NotFoundError
 from ragstone.web.pages import (
@@ -35,6 +35,7 @@ from ragstone.web.pages import (
     leaderboard,
     pair,
     run,
+    run_progress,
     runs,
     sample,
     share,
@@ -62,7 +63,7 @@ for _module in (runs, run, sample, share, conversation, facts, leaderboard, comp
     VIEWS |= _module.VIEWS
 for _module in (versions, case, queue, diff, create, rescore):
     VIEWS |= _module.VIEWS
-for _module in (run, create, case, edit, rescore, labels):
+for _module in (run_progress, create, case, edit, rescore, labels):
     CHANGES |= _module.CHANGES
 # Used by scripts only: these addresses have no HTML page.
 JSON_VIEWS: dict[str, View] = versions.JSON_VIEWS
@@ -178,6 +179,14 @@ def _explain(error: Exception) -> tuple[int, str]:
     return 500, "This is a bug in Ragstone. The traceback is in the terminal that runs the viewer."
 
 
+def _login_name() -> str:
+    """The login name of the user who started the viewer; empty if there is none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # the user of a container may have no name
+        return ""
+
+
 class Viewer:
     """A viewer that is bound to a port when it is created, so that its address is known before it serves."""
 
@@ -196,7 +205,7 @@ class Viewer:
         self._socket = bind(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         # On this machine, the person at the browser is the one who started the viewer.
-        self._library = Library(root, login_name() if is_loopback(host) else "")
+        self._library = Library(root, _login_name() if is_loopback(host) else "")
         app = make_app(self._library, Guard(self.token, frozenset(name.lower() for name in names), read_only))
         config = uvicorn.Config(
             app,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -20,12 +20,17 @@ REMOVE = "remove"
 PICKS = {"": "the table's order", "random": "random order", "unsure": "least sure first", "stay": "stay here"}
 
 
-def login_name() -> str:
-    """The login name of the user who started the viewer; empty if there is none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # the user of a container may have no name
-        return ""
+def label_parts(
+    library: Library, run: Run, at: int, case: Case, query: QueryParams, steps: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, list[dict[str, Any]]]]:
+    """The bar of a sample, its links with the order of the next rows, and the forms of its claims."""
+    pick = name if (name := query.get("pick", "")) in PICKS else ""
+    walk = {**steps, **{name: _with_pick(steps[name], pick) for name in ("previous", "next", "sample")}}
+    picks = [
+        {"words": words, "chosen": name == pick, "address": _with_pick(steps["sample"], name)}
+        for name, words in PICKS.items()
+    ]
+    return {**label_bar(library, run, at, case), "pick": pick, "picks": picks}, walk, _claim_forms(run, case)
 
 
 def label_bar(library: Library, run: Run, at: int, case: Case) -> dict[str, Any]:
@@ -50,7 +55,7 @@ def _shown(label: HumanLabel) -> dict[str, str]:
     return {"author": label.author, "value": label.value, "words": words, "note": note, "time": label.time}
 
 
-def claim_forms(run: Run, case: Case) -> dict[str, list[dict[str, Any]]]:
+def _claim_forms(run: Run, case: Case) -> dict[str, list[dict[str, Any]]]:
     """The forms that label each claim, by the key of the claim on the page, `answer-2`."""
     people = labels_of(run)
     found: dict[str, list[dict[str, Any]]] = {}
@@ -75,19 +80,6 @@ def claim_forms(run: Run, case: Case) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def pick_choices(address: str, pick: str) -> list[dict[str, Any]]:
-    """The orders in which rows can be labelled, with the address of this page in each."""
-    return [
-        {"words": words, "chosen": name == pick, "address": with_pick(address, name)} for name, words in PICKS.items()
-    ]
-
-
-def with_pick(address: str, pick: str) -> str:
+def _with_pick(address: str, pick: str) -> str:
     """An address with the order of the next rows."""
     return f"{address}{'&' if '?' in address else '?'}pick={pick}" if address and pick else address
-
-
-def read_pick(query: QueryParams) -> str:
-    """How the next row is chosen, from an address."""
-    pick = query.get("pick", "")
-    return pick if pick in PICKS else ""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragstone.analysis.cause_texts import RowLabel, cause_label
 from ragstone.analysis.comparison import STEPS, Comparison, compare_runs
@@ -23,11 +24,11 @@ from ragstone.report.html.run_page import slices_of
 from ragstone.storage.human_labels import HumanLabels, answer_keys, labels_of
 from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import Run, RunFolder, read_table
+from ragstone.storage.scores import read_conversations
 from ragstone.text.questions import question_key
 from ragstone.views.diagnosis import CauseView, DiagnosisView
 from ragstone.views.system_strip import SystemFigures, read_usage
 from ragstone.web.background import MAX_WAIT_S, BackgroundCache, Rescoring
-from ragstone.web.conversations import Conversations, find_conversations
 from ragstone.web.navigation import SAFE_NAME, NotFoundError, is_inside
 from ragstone.web.pair_index import PairIndex
 from ragstone.web.run_index import RunIndex, TableState
@@ -43,6 +44,8 @@ _MAX_INDEXES = 4
 _MAX_COMPARISONS = 8
 _MAX_QUESTIONS = 32
 _MAX_LISTED = 2_000
+# The rows from 0 of each conversation with two turns or more, by its name.
+Conversations = dict[str, tuple[int, ...]]
 Slices = tuple[tuple[str, tuple[RunSlice, ...]], ...]
 
 
@@ -211,7 +214,7 @@ class Library:
 
     def conversations(self, run: Run) -> Conversations:
         """Return the rows of each conversation of a run."""
-        return self._conversations.get(run.id, lambda: find_conversations(run))
+        return self._conversations.get(run.id, lambda: _find_conversations(run))
 
     def asked(self, run: Run) -> pa.Table:
         """Return the ids, questions and question keys of a run."""
@@ -286,6 +289,22 @@ def _read_questions(run: Run) -> pa.Table:
     table = read_table(run.folder.samples, ["id", "question"])
     keys = [question_key(question or "") for question in table["question"].to_pylist()]
     return table.append_column("question_key", pa.array(keys, pa.string()))
+
+
+def _find_conversations(run: Run) -> Conversations:
+    """Group the rows of a run; empty if no row has a history or no conversation has two rows."""
+    if "history" not in (run.info["dataset"].get("present") or ()):
+        return {}
+    labels = read_conversations(run.folder.samples)
+    if labels is None:
+        return {}
+    history = read_table(run.folder.samples, ["history"])["history"]
+    lengths = pc.fill_null(pc.list_value_length(history), 0).to_numpy()
+    groups: dict[str, list[int]] = {}
+    for row in np.lexsort((np.arange(len(lengths)), lengths)).tolist():
+        groups.setdefault(str(labels[row]), []).append(row)
+    ordered = sorted(groups.items(), key=lambda item: min(item[1]))
+    return {name: tuple(rows) for name, rows in ordered if len(rows) > 1}
 
 
 def _hash_ids(run: Run) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragstone.analysis.cause_texts import NOT_EXAMINED
 from ragstone.analysis.row_columns import RowJudgements
-from ragstone.analysis.row_filter import has_term, toggle_term
+from ragstone.analysis.row_filter import terms_of
 from ragstone.web.run_index import ROW_STATUSES, RunIndex, TableState
 
 UNSURE = "unsure > 0"
@@ -32,7 +32,10 @@ def _chips(index: RunIndex, known: RowJudgements, state: TableState) -> Iterator
         return chip(name, rows, chosen, state.but(cause="" if chosen else name), meaning)
 
     def by_term(name: str, rows: np.ndarray, term: str, meaning: str) -> dict[str, Any]:
-        return chip(name, rows, has_term(state.where, term), state.but(where=toggle_term(state.where, term)), meaning)
+        # An invalid filter is replaced.
+        terms = [shown for _, shown in terms_of(state.where)]
+        changed = [one for one in terms if one != term] if term in terms else [*terms, term]
+        return chip(name, rows, term in terms, state.but(where=" and ".join(changed)), meaning)
 
     for status in ROW_STATUSES:
         yield by_cause(status, known.statuses == status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,16 @@ _SHAPES = {
 }
 
 
-def add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudgements, state: TableState) -> None:
+def run_plots(
+    index: RunIndex, known: RowJudgements, state: TableState, order: np.ndarray, slices: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the latency and two columns of the rows in this order; the slices get the share of wrong rows."""
+    for part in slices:
+        _add_failing_shares(part, index.named.labels(part["column"]), known, state)
+    return {"latency": _latency_data(index, state), "scatter": _scatter_data(index, known, state, order)}
+
+
+def _add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudgements, state: TableState) -> None:
     """Add the share of wrong rows to the slices of a column, and sort them: the largest share first."""
     judged = np.array([status is not None and status != NO_JUDGEMENT for status in known.statuses], dtype=bool)
     of, wrong = Counter(labels[judged].tolist()), Counter(labels[known.statuses == WRONG].tolist())
@@ -51,7 +60,7 @@ def add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudge
     part["rows"].sort(key=lambda row: (-row["failing"]["share"], -row["samples"]))
 
 
-def latency_data(index: RunIndex, state: TableState) -> dict[str, Any] | None:
+def _latency_data(index: RunIndex, state: TableState) -> dict[str, Any] | None:
     """Return the distribution of the latency and its slowest samples; None if no sample has one."""
     values = index.named["latency"]() if "latency" in index.named else np.zeros(0)
     if not np.isfinite(values).any():
@@ -73,7 +82,7 @@ def latency_data(index: RunIndex, state: TableState) -> dict[str, Any] | None:
     }
 
 
-def scatter_data(
+def _scatter_data(
     index: RunIndex, known: RowJudgements, state: TableState, matching: np.ndarray
 ) -> dict[str, Any] | None:
     """Return two columns of the rows as points, and links to the four quarters around their means; None without two columns."""

@@ -12,7 +12,7 @@ import pytest
 
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder
-from ragstone.web.pages.run import progress_of
+from ragstone.web.pages.run_progress import progress_of
 
 
 @pytest.fixture

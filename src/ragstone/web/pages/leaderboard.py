@@ -1,36 +1,43 @@
-"""Runs chosen for comparison: two lead to their comparison, more are ranked in one table."""
+"""Runs chosen for comparison: two lead to their comparison, more are ranked in one table; and the page that chooses them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
 from ragstone.analysis.leaderboard import Leaderboard, Ranking, find_tradeoffs
+from ragstone.errors import StorageError, UsageError
 from ragstone.report.html.run_page import describe_run
 from ragstone.report.leaderboard import leaderboard_dict, letter, remark_lines
 from ragstone.storage.runs import Run
+from ragstone.sweep.results import read_results
 from ragstone.views.moved_rows import JudgedRows
 from ragstone.views.phrases import one_line
 from ragstone.views.run import arrow_of, headline_metrics
 from ragstone.views.several_runs import shared_rows
 from ragstone.web.library import Library
 from ragstone.web.navigation import ListPage, whole_number
-from ragstone.web.pages.choice import choice_page
+from ragstone.web.pages.sweep import sweep_folders
 
 # More columns do not fit on a page; the others are folded.
 _MAX_COLUMNS = 8
 _ROWS_PER_PAGE = 50
 _DIFFERS = "differs"
+# On the page that chooses runs.
+_MAX_RUNS = 300
+_MAX_PAIRS = 6
+_MAX_SWEEPS = 20
 
 
 def choose(library: Library, query: QueryParams) -> dict[str, Any]:
     """Redirect to the comparison of two selected runs, the older is A; rank three or more. Fewer than two: a page to choose them."""
     chosen = list(dict.fromkeys(query.getlist("run")))
     if len(chosen) < 2:
-        return choice_page(library, query)
+        return _choice(library, query)
     runs = sorted((library.run(name) for name in chosen), key=lambda run: str(run.info["created_at"]) + run.id)
     if len(runs) == 2:
         return {"go": f"/compare/{runs[0].id}/{runs[1].id}"}
@@ -39,6 +46,71 @@ def choose(library: Library, query: QueryParams) -> dict[str, Any]:
     if board is None:
         return {**head, "ready": False}
     return {**head, "ready": True, **_ranked(board, query), "shared": _shared(library, runs, query)}
+
+
+def _choice(library: Library, query: QueryParams) -> dict[str, Any]:
+    """The form; if both runs are chosen, their comparison."""
+    chosen = [query.get("a", ""), query.get("b", "") or next(iter(query.getlist("run")), "")]
+    if all(chosen):
+        if chosen[0] == chosen[1]:
+            raise UsageError("choose two different runs")
+        return {"go": "/compare/{}/{}".format(*(library.run(name).id for name in chosen))}
+    runs = _newest_runs(library)
+    settings = _setting_runs(library)
+    # Read once: a key that becomes ready meanwhile would leave a pair out, and the page would not wait for it.
+    keys = {run.id: library.dataset_key(run) for run in runs}
+    pairs = _pairs(keys, [run for run in runs if run.id not in settings] or runs)
+    after = next((run for run in runs if run.id == chosen[1]), None)
+    proposed = next((pair for pair in pairs if after is None or pair[1] is after), (None, after))
+    return {
+        "page": "choice",
+        "title": "Compare",
+        "root": str(library.root),
+        "runs": [describe_run(run) for run in runs],
+        "waiting": None in keys.values(),
+        "chosen": [run.id if run else "" for run in proposed],
+        "pairs": [
+            {
+                "before": describe_run(before),
+                "after": describe_run(after),
+                "address": f"/compare/{before.id}/{after.id}",
+            }
+            for before, after in pairs[:_MAX_PAIRS]
+        ],
+    }
+
+
+def _newest_runs(library: Library) -> list[Run]:
+    runs: list[Run] = []
+    for folder in library.folders():
+        try:
+            run = library.open(folder)
+        except StorageError:  # the table of runs names it
+            continue
+        if run and len(runs) < _MAX_RUNS:
+            runs.append(run)
+    return runs
+
+
+def _setting_runs(library: Library) -> set[str]:
+    """The ids of the runs that the newest sweeps made."""
+    found: set[str] = set()
+    for folder in sweep_folders(library)[:_MAX_SWEEPS]:
+        with suppress(StorageError):
+            found |= {one.run for one in read_results(folder).standings} if folder.is_finished else set()
+    return found
+
+
+def _pairs(keys: Mapping[str, str | None], runs: list[Run]) -> list[tuple[Run, Run]]:
+    """Each run with the one before it on the same samples, newest first."""
+    newer: dict[str, Run] = {}
+    pairs = []
+    for run in runs:
+        if key := keys[run.id]:
+            if key in newer:
+                pairs.append((run, newer[key]))
+            newer[key] = run
+    return pairs
 
 
 def _shared(library: Library, runs: Sequence[Run], query: QueryParams) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The page of one run: the diagnosis with advice, metrics, slices, and the table of its samples; or its progress."""
+"""The page of one run: the diagnosis with advice, metrics, slices, and the table of its samples."""
 
 from __future__ import annotations
 
@@ -7,32 +7,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from starlette.datastructures import QueryParams
 
 from ragstone.analysis.cause_names import CAUSES
 from ragstone.analysis.cause_texts import NOT_EXAMINED
 from ragstone.analysis.row_columns import SLICE, RowJudgements
 from ragstone.analysis.row_filter import last_part, write_name
-from ragstone.errors import StorageError
 from ragstone.report.html.run_page import run_data, slice_data
-from ragstone.stats.intervals import mean_interval
 from ragstone.storage.human_labels import answer_labels
-from ragstone.storage.leftovers import RESCORES
-from ragstone.storage.places import Place, read_json
-from ragstone.storage.runs import Run, RunFolder, read_table
-from ragstone.storage.scores import FAILED, read_score_files, unless_nan
+from ragstone.storage.runs import Run
+from ragstone.storage.scores import unless_nan
 from ragstone.views.phrases import one_line
 from ragstone.views.run import FEW, RunView, arrow_of, headline_metrics, part_of, unsure_text
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
-from ragstone.web.pages.conversation_list import list_conversations
+from ragstone.web.pages.run_progress import live_page
 from ragstone.web.row_chips import UNSURE, row_chips
-from ragstone.web.row_plots import add_failing_shares, latency_data, scatter_data
+from ragstone.web.row_plots import run_plots
 from ragstone.web.run_index import PAGE_SIZES, PLAIN_SORTS, ROW_STATUSES, STATUSES, RunIndex, TableState, range_start
-from ragstone.web.run_progress import can_stop, measure_cost, measure_speed, newest_low, stop_run
 
-_MAX_METRICS = 40
+_MAX_CONVERSATIONS = 10
 
 
 def run_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
@@ -55,7 +49,6 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
     for part in slices:
         for row in part["rows"]:
             row["address"] = f"{state.but(slice=row['key']).address}#samples"
-        add_failing_shares(part, index.named.labels(part["column"]), known, state)
     return {
         "page": "run",
         **data,
@@ -65,12 +58,41 @@ def _finished_page(library: Library, query: QueryParams, run: Run) -> dict[str, 
         "diagnosed": library.diagnosed(run),
         "cards": [metric.metric for metric in view.headlines],
         "slices": slices,
-        "conversations": list_conversations(library, run, insight),
+        "conversations": _conversations(library, run, insight),
         "worst": f"/runs/{run.id}/samples/{worst[0] + 1}" if len(worst) else "",
-        "latency": latency_data(index, state),
-        "scatter": scatter_data(index, known, state, order),
+        **run_plots(index, known, state, order, slices),
         "table": _table(index, insight, known, state, order)
         | {"problem": {"words": str(problem), "position": problem.position} if problem else None},
+    }
+
+
+def _conversations(library: Library, run: Run, insight: Insight | None) -> dict[str, Any]:
+    """The conversations with most wrong turns, then those with the most probably wrong turn, each with a link to this turn."""
+    found = library.conversations(run)
+    labels = insight.causes if insight else ()
+    status = {row: (label.status, label.wrong or 0.0) for row, label in enumerate(labels)}
+    counted = []
+    for name, rows in found.items():
+        known = [status.get(row, ("", 0.0)) for row in rows]
+        statuses, chances = [word for word, _ in known], [chance for _, chance in known]
+        worst = max(range(len(rows)), key=chances.__getitem__)
+        counted.append((-statuses.count("wrong"), -chances[worst], name, rows, statuses, rows[worst] + 1))
+    counted.sort(key=lambda one: one[:2])
+    index = library.index(run) if found else None
+    return {
+        "total": len(found),
+        "ready": insight is not None,
+        "rows": [
+            {
+                "name": one_line(name, 60),
+                "question": one_line(index.question(rows[0]), 120) if index else "",
+                "statuses": statuses,
+                "turns": len(rows),
+                "wrong": -wrong,
+                "address": f"/runs/{run.id}/conversations/{worst}",
+            }
+            for wrong, _, name, rows, statuses, worst in counted[:_MAX_CONVERSATIONS]
+        ],
     }
 
 
@@ -158,110 +180,4 @@ def _row(
     }
 
 
-def progress_of(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the progress of a run; None if it is finished or the folder is not a run."""
-    try:
-        if folder.manifest.exists() or not folder.plan.exists():
-            return None
-        plan = _plan(folder)
-        total = _rows(folder.samples) if folder.samples.exists() else 0
-        parts = sorted(folder.finished_parts())
-        metrics = _metrics(folder, parts)
-        rows = {number: _rows(folder.part(number).scores) // max(1, len(metrics)) for number in parts}
-        done, working = sum(rows.values()), folder.is_worked_on()
-        speed = measure_speed(folder, rows, max(0, total - done)) if working else {"rate": None, "left_s": None}
-    except StorageError:  # the run was finished or removed in the meantime
-        return None
-    return {
-        "id": folder.id,
-        "name": one_line(str(plan.get("name") or folder.id), 120),
-        "address": f"/runs/{folder.id}",
-        "begun": str(plan.get("created_at", "")),
-        "done": done,
-        "total": total,
-        "parts": len(parts),
-        "command": str(plan.get("command") or ""),
-        "rescore": RESCORES in plan,
-        "working": working,
-        **speed,
-    }
-
-
-def live_page(folder: RunFolder, asked_to_stop: bool = False) -> dict[str, Any] | None:
-    """The page of a run that is not finished; None if it is."""
-    progress = progress_of(folder)
-    if progress is None:
-        return None
-    more: dict[str, Any] = {"cost": {"spent_usd": None, "budget_usd": None}, "low": [], "can_stop": False}
-    try:
-        parts, plan = sorted(folder.finished_parts()), _plan(folder)
-        stops = progress["working"] and can_stop(folder, plan)
-        more = {"cost": measure_cost(folder, parts, plan), "low": newest_low(folder, parts), "can_stop": stops}
-    except StorageError:  # the run was finished in the meantime
-        pass
-    return {
-        "page": "live",
-        "title": progress["name"],
-        "progress": progress,
-        "metrics": _means(folder),
-        **more,
-        "asked_to_stop": asked_to_stop,
-    }
-
-
-def stop(library: Library, form: QueryParams, run: str) -> dict[str, Any]:
-    """Stop the process that computes a run, as Ctrl-C does."""
-    del form
-    folder = library.folder(run)
-    if progress_of(folder) is not None:
-        stop_run(folder, _plan(folder))
-    return {"go": f"/runs/{folder.id}?stop=1"}
-
-
-def _plan(folder: RunFolder) -> dict[str, Any]:
-    plan = read_json(folder.plan)
-    return plan if isinstance(plan, dict) else {}
-
-
-def _metrics(folder: RunFolder, parts: list[int]) -> list[str]:
-    if not parts:
-        return []
-    column = read_table(folder.part(parts[0]).scores, ["metric"])["metric"]
-    return [str(name) for name in column.unique().to_pylist()]
-
-
-def _means(folder: RunFolder) -> list[dict[str, Any]]:
-    """Return the mean and interval per metric over the finished rows."""
-    try:
-        parts = sorted(folder.finished_parts())
-        names = _metrics(folder, parts)[:_MAX_METRICS]
-        bounds = _plan(folder).get("bounds") or {}
-        scores = read_score_files([folder.part(number).scores for number in parts], names)
-    except StorageError:
-        return []
-    means = []
-    for name in names:
-        values = scores[name].values[~np.isnan(scores[name].values)]
-        low, high = bounds.get(name, (None, None))
-        interval = mean_interval(values, bounds=(low, high))
-        means.append(
-            {
-                "metric": name,
-                "mean": float(values.mean()) if len(values) else None,
-                "low": interval.low if interval else None,
-                "high": interval.high if interval else None,
-                "rows": len(values),
-                "failed": int(np.count_nonzero(scores[name].states == FAILED)),
-            }
-        )
-    return means
-
-
-def _rows(file: Place) -> int:
-    """Return the number of rows of a Parquet file from its footer."""
-    with file.open_input() as stream:
-        return int(pq.ParquetFile(stream).metadata.num_rows)
-
-
 VIEWS = {"/runs/{run}": run_page}
-CHANGES = {"/runs/{run}/stop": stop}

@@ -16,7 +16,7 @@ from ragstone.views.phrases import one_line
 from ragstone.views.run import FEW, arrow_of, headline_metrics
 from ragstone.web.library import Library
 from ragstone.web.navigation import ListPage, whole_number
-from ragstone.web.pages.run import progress_of
+from ragstone.web.pages.run_progress import progress_of
 from ragstone.web.run_trend import trend_data
 
 _PAGE_SIZE = 50

@@ -37,7 +37,7 @@ from ragstone.views.run import arrow_of, judge_failure, part_of
 from ragstone.views.sample import ClaimView, SampleView, sample_view
 from ragstone.views.system_strip import SampleUsage
 from ragstone.web.evidence_links import EvidenceLinks
-from ragstone.web.label_bar import claim_forms, label_bar, pick_choices, read_pick, with_pick
+from ragstone.web.label_bar import label_parts
 from ragstone.web.library import Library
 from ragstone.web.markdown_html import is_markdown
 from ragstone.web.navigation import NotFoundError, neighbours, required_number
@@ -82,8 +82,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
     view = sample_view(at, case, outcome, limits=limits, quality=unless_nan(index.quality[at - 1]))
     links = EvidenceLinks(case, outcome, limits.size)
     scores = explained_scores(index, at - 1, case)
-    pick, forms = read_pick(query), claim_forms(index.run, case)
-    steps = walk(library, index, at, query)
+    bar, steps, forms = label_parts(library, index.run, at, case, query, walk(library, index, at, query))
     texts = [case.sample.answer or "", *(case.sample.references or ()), *(c.text for c in case.sample.contexts or ())]
     return {
         "page": "sample",
@@ -93,12 +92,8 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "system": SampleUsage.of(library.usage(index.run), at - 1),
         "quality": view.quality,
         "share": f"/runs/{index.run.id}/samples/{at}",
-        "walk": {**steps, **{name: with_pick(steps[name], pick) for name in ("previous", "next", "sample")}},
-        "labelling": {
-            **label_bar(library, index.run, at, case),
-            "pick": pick,
-            "picks": pick_choices(steps["sample"], pick),
-        },
+        "walk": steps,
+        "labelling": bar,
         "conversation": {"turns": view.turns, "standalone": view.standalone, "rewritten": view.rewritten},
         "conversation_address": _conversation(library, index.run, at, bool(view.turns)),
         "claims": [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -19,13 +18,12 @@ from ragstone.web.library import Library
 from ragstone.web.navigation import SAFE_NAME, NotFoundError, is_inside
 
 _MAX_LISTED = 200
-_MAX_READ = 20
 
 
 def sweeps_page(library: Library, query: QueryParams) -> dict[str, Any]:
     """The sweeps under the root, newest first."""
     del query
-    folders = _folders(library)
+    folders = sweep_folders(library)
     listed = [_describe(folder) for folder in folders[:_MAX_LISTED]]
     return {
         "page": "sweeps",
@@ -36,16 +34,8 @@ def sweeps_page(library: Library, query: QueryParams) -> dict[str, Any]:
     }
 
 
-def setting_runs(library: Library) -> set[str]:
-    """The ids of the runs that the newest sweeps made."""
-    found: set[str] = set()
-    for folder in _folders(library)[:_MAX_READ]:
-        with suppress(StorageError):
-            found |= {one.run for one in read_results(folder).standings} if folder.is_finished else set()
-    return found
-
-
-def _folders(library: Library) -> list[SweepFolder]:
+def sweep_folders(library: Library) -> list[SweepFolder]:
+    """The folders of sweeps under the root, newest first."""
     places = reversed((library.root / FOLDER).children())
     return [SweepFolder(place) for place in places if is_inside(library.root, place)]
 

@@ -1,4 +1,4 @@
-"""A run that is being computed: its speed, its cost, the lowest of the newest samples, and how to stop it."""
+"""The page of a run that is being computed: its progress, its speed, its cost, the lowest of the newest samples, and how to stop it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from starlette.datastructures import QueryParams
 
 from ragstone.engine.metric_choice import find_metric
 from ragstone.errors import StorageError, UsageError
+from ragstone.stats.intervals import mean_interval
 from ragstone.storage.durable import FILE, is_local, process_start, read_owner
-from ragstone.storage.places import Place, storage_errors
+from ragstone.storage.leftovers import RESCORES
+from ragstone.storage.places import Place, read_json, storage_errors
 from ragstone.storage.runs import RunFolder, read_table
+from ragstone.storage.scores import FAILED, read_score_files
 from ragstone.views.phrases import one_line
+from ragstone.web.library import Library
 
 # A sample below this mean score is shown while the run is computed.
 _LOW = 0.5
@@ -26,9 +32,106 @@ _MAX_LOW = 5
 # The newest parts are looked at: all of them would be read again every two seconds.
 _NEWEST_PARTS = 3
 _MAX_MONEY_PARTS = 2_000
+_MAX_METRICS = 40
 
 
-def measure_speed(folder: RunFolder, parts: Mapping[int, int], left: int) -> dict[str, float | None]:
+def progress_of(folder: RunFolder) -> dict[str, Any] | None:
+    """Return the progress of a run; None if it is finished or the folder is not a run."""
+    try:
+        if folder.manifest.exists() or not folder.plan.exists():
+            return None
+        plan = _plan(folder)
+        total = _rows(folder.samples) if folder.samples.exists() else 0
+        parts = sorted(folder.finished_parts())
+        metrics = _metrics(folder, parts)
+        rows = {number: _rows(folder.part(number).scores) // max(1, len(metrics)) for number in parts}
+        done, working = sum(rows.values()), folder.is_worked_on()
+        speed = _measure_speed(folder, rows, max(0, total - done)) if working else {"rate": None, "left_s": None}
+    except StorageError:  # the run was finished or removed in the meantime
+        return None
+    return {
+        "id": folder.id,
+        "name": one_line(str(plan.get("name") or folder.id), 120),
+        "address": f"/runs/{folder.id}",
+        "begun": str(plan.get("created_at", "")),
+        "done": done,
+        "total": total,
+        "parts": len(parts),
+        "command": str(plan.get("command") or ""),
+        "rescore": RESCORES in plan,
+        "working": working,
+        **speed,
+    }
+
+
+def live_page(folder: RunFolder, asked_to_stop: bool = False) -> dict[str, Any] | None:
+    """The page of a run that is not finished; None if it is."""
+    progress = progress_of(folder)
+    if progress is None:
+        return None
+    more: dict[str, Any] = {"cost": {"spent_usd": None, "budget_usd": None}, "low": [], "can_stop": False}
+    try:
+        parts, plan = sorted(folder.finished_parts()), _plan(folder)
+        stops = progress["working"] and _can_stop(folder, plan)
+        more = {"cost": _measure_cost(folder, parts, plan), "low": _newest_low(folder, parts), "can_stop": stops}
+    except StorageError:  # the run was finished in the meantime
+        pass
+    return {
+        "page": "live",
+        "title": progress["name"],
+        "progress": progress,
+        "metrics": _means(folder),
+        **more,
+        "asked_to_stop": asked_to_stop,
+    }
+
+
+def _plan(folder: RunFolder) -> dict[str, Any]:
+    plan = read_json(folder.plan)
+    return plan if isinstance(plan, dict) else {}
+
+
+def _metrics(folder: RunFolder, parts: list[int]) -> list[str]:
+    if not parts:
+        return []
+    column = read_table(folder.part(parts[0]).scores, ["metric"])["metric"]
+    return [str(name) for name in column.unique().to_pylist()]
+
+
+def _means(folder: RunFolder) -> list[dict[str, Any]]:
+    """Return the mean and interval per metric over the finished rows."""
+    try:
+        parts = sorted(folder.finished_parts())
+        names = _metrics(folder, parts)[:_MAX_METRICS]
+        bounds = _plan(folder).get("bounds") or {}
+        scores = read_score_files([folder.part(number).scores for number in parts], names)
+    except StorageError:
+        return []
+    means = []
+    for name in names:
+        values = scores[name].values[~np.isnan(scores[name].values)]
+        low, high = bounds.get(name, (None, None))
+        interval = mean_interval(values, bounds=(low, high))
+        means.append(
+            {
+                "metric": name,
+                "mean": float(values.mean()) if len(values) else None,
+                "low": interval.low if interval else None,
+                "high": interval.high if interval else None,
+                "rows": len(values),
+                "failed": int(np.count_nonzero(scores[name].states == FAILED)),
+            }
+        )
+    return means
+
+
+def _rows(file: Place) -> int:
+    """Return the number of rows of a Parquet file from its footer."""
+    with file.open_input() as stream:
+        return int(pq.ParquetFile(stream).metadata.num_rows)
+
+
+def _measure_speed(folder: RunFolder, parts: Mapping[int, int], left: int) -> dict[str, float | None]:
     """Rows per second since the process started, and the seconds left; None before its first part.
 
     `parts` has the rows of each finished part. Parts of an earlier process do not count.
@@ -46,7 +149,7 @@ def _modified(place: Place) -> float:
         return (place.files.get_file_info(place.path).mtime_ns or 0) / 1e9
 
 
-def measure_cost(folder: RunFolder, parts: Sequence[int], plan: Mapping[str, Any]) -> dict[str, float | None]:
+def _measure_cost(folder: RunFolder, parts: Sequence[int], plan: Mapping[str, Any]) -> dict[str, float | None]:
     """The money that the finished parts took, and the budget; None if unknown. Parts that are being computed do not count."""
     spent: float | None = None
     with_calls = sorted(folder.parts_with("calls.parquet") & set(parts))
@@ -58,7 +161,7 @@ def measure_cost(folder: RunFolder, parts: Sequence[int], plan: Mapping[str, Any
     return {"spent_usd": spent, "budget_usd": float(budget) if isinstance(budget, int | float) else None}
 
 
-def newest_low(folder: RunFolder, parts: Sequence[int]) -> list[dict[str, Any]]:
+def _newest_low(folder: RunFolder, parts: Sequence[int]) -> list[dict[str, Any]]:
     """The samples of the newest parts with failed or low scores, the newest part first, its lowest first."""
     found: list[dict[str, Any]] = []
     for number in sorted(parts, reverse=True)[:_NEWEST_PARTS]:
@@ -100,7 +203,7 @@ def _direction(metric: str) -> bool | None:
     return known.spec.better == "higher"
 
 
-def can_stop(folder: RunFolder, plan: Mapping[str, Any]) -> bool:
+def _can_stop(folder: RunFolder, plan: Mapping[str, Any]) -> bool:
     """Whether a command on this machine certainly computes the run: same process number and same start.
 
     Runs that Python code started are left alone: the signal would end the program that called it.
@@ -116,7 +219,16 @@ def _is_certain(owner: Mapping[str, Any]) -> bool:
     return started is not None and process_start(pid) == started
 
 
-def stop_run(folder: RunFolder, plan: Mapping[str, Any]) -> None:
+def stop(library: Library, form: QueryParams, run: str) -> dict[str, Any]:
+    """Stop the process that computes a run, as Ctrl-C does."""
+    del form
+    folder = library.folder(run)
+    if progress_of(folder) is not None:
+        _stop_run(folder, _plan(folder))
+    return {"go": f"/runs/{folder.id}?stop=1"}
+
+
+def _stop_run(folder: RunFolder, plan: Mapping[str, Any]) -> None:
     """Send Ctrl-C to the process of a run. Its finished parts are kept."""
     owner = read_owner(folder.place) if folder.place.is_local else None
     if owner is None or not plan.get("command"):
@@ -138,3 +250,6 @@ def stop_run(folder: RunFolder, plan: Mapping[str, Any]) -> None:
         if handle is not None:
             with suppress(OSError):
                 os.close(handle)
+
+
+CHANGES = {"/runs/{run}/stop": stop}
