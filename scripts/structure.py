@@ -47,36 +47,36 @@ from source_tree import (
 # Lines per package; packages joined by " + " share a budget, "root" are the modules next to the packages. Budgets only fall.
 # A new capability raises the budget of its own package, and its commit says what it is worth.
 BUDGETS = {
-    "cli": 6_849,
-    "web": 5_671,
-    "report + views": 7_966,
+    "cli": 6_908,
+    "web": 7_270,
+    "report + views": 8_950,
     "api": 706,
     "notify": 790,
     "watch": 2_325,
-    "sweep": 1_440,
-    "analysis": 4_880,
+    "sweep": 1_470,
+    "analysis": 5_635,
     "truth": 5_715,
     "stress": 1_620,
-    "agreement": 3_100,
-    "engine": 4_420,
+    "agreement": 3_175,
+    "engine": 4_425,
     "metrics + evidence_functions": 6_075,
     "tools": 5_480,
     "llm": 6_880,
     "models": 3_405,
     "formats": 7_550,
     "platforms": 830,
-    "storage": 1_683,
+    "storage": 1_960,
     "http": 310,
     "registry": 980,
     "data": 2_020,
     "stats": 3_030,
-    "text": 5_749,
+    "text": 5_810,
     "examples": 100,
-    "root": 680,
+    "root": 691,
 }
 # Over all packages; 87,870 before the status of rows, gates by rows, facts in one step and cells of tables.
-MAX_LINES = 90_170
-MAX_FILES = 517
+MAX_LINES = 94_040
+MAX_FILES = 540
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 MAX_CYCLES = 0

@@ -19,7 +19,9 @@
     if (!target.textContent.trim() && !target.getAttribute("aria-label")) problems.push(`nothing to read out: ${name(target)}`);
   }
   for (const picture of document.querySelectorAll("svg")) {
-    if (picture.getAttribute("role") !== "img" || !picture.getAttribute("aria-label")) problems.push(`a mute picture: ${name(picture)}`);
+    // A picture with links is a group.
+    const role = picture.querySelector("a") ? "group" : "img";
+    if (picture.getAttribute("role") !== role || !picture.getAttribute("aria-label")) problems.push(`a mute picture: ${name(picture)}`);
   }
   for (const table of document.querySelectorAll("table")) {
     for (const cell of table.querySelectorAll("th")) if (!cell.scope) problems.push(`a head without scope: ${name(cell)}`);

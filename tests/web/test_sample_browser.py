@@ -38,7 +38,8 @@ def walk_the_long_sample(browser, client, run):
     assert "lit" in wrong.get_attribute("class"), "the claim that went wrong is chosen at first"
     sentence = page.locator("#chunk-7 mark.lit")
     assert sentence.inner_text().startswith("A return ticket for ferry 16 costs 28 euros on weekdays.")
-    for part in (wrong.locator(".subject"), wrong.locator(".chip"), wrong.locator(".quote q"), sentence):
+    quoted = page.locator(".findings q", has_text="A return ticket costs")
+    for part in (page.locator(".why"), quoted, sentence):
         assert in_view(page, part)
     assert page.evaluate("scrollY") == 0
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
