@@ -173,7 +173,13 @@ def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement
     here = values[sample.rows]
     there = ~np.isnan(here)
     rows = int(there.sum())
-    if rows < LEAST_LABELS:
+    # Only rows that were chosen at random are like all rows; without any, all labels are used.
+    used = there & sample.random if (there & sample.random).sum() >= LEAST_LABELS else there
+    labelled = np.zeros(len(values), dtype=bool)
+    labelled[sample.rows[used]] = True
+    others = values[~labelled & ~np.isnan(values)]
+    powered = powered_mean(sample.said[used], here[used], others)
+    if rows < LEAST_LABELS or powered is None:
         return JudgeAgreement(name, rows, None, None, None, None, None, None, LEAST_LABELS - rows, is_known=False)
     said, known, groups = sample.said[there], here[there], sample.rows[there]
     clear = said != 0.5
@@ -182,12 +188,6 @@ def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement
         _estimate(make_kappa((said[clear] > 0.5) * 1.0, (known[clear] >= 0.5) * 1.0), groups[clear]) if both else None
     )
     somers = _estimate(make_correlation(known, said, "somers"), groups) if len(np.unique(said)) > 1 else None
-    # Only rows that were chosen at random are like all rows; without any, all labels are used.
-    used = there & sample.random if (there & sample.random).sum() >= LEAST_LABELS else there
-    labelled = np.zeros(len(values), dtype=bool)
-    labelled[sample.rows[used]] = True
-    others = values[~labelled & ~np.isnan(values)]
-    powered = powered_mean(sample.said[used], here[used], others)
     low, high = (min(max(end, 0.0), 1.0) for end in powered.interval)
     return JudgeAgreement(
         name,
