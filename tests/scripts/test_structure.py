@@ -60,7 +60,7 @@ def test_without_check_it_only_prints(tree, structure):
 
 
 def test_number_of_files(check):
-    done = check({f"src/pack/parts/part{number}/__init__.py": "" for number in range(529)})
+    done = check({f"src/pack/parts/part{number}/__init__.py": "" for number in range(541)})
     assert (done.code, "FAIL files" in done.out) == (1, True)
 
 
