@@ -18,7 +18,7 @@
   for (const target of document.querySelectorAll("a[href], button, summary")) {
     if (!target.textContent.trim() && !target.getAttribute("aria-label")) problems.push(`nothing to read out: ${name(target)}`);
   }
-  for (const picture of document.querySelectorAll("svg")) {
+  for (const picture of document.querySelectorAll("svg:not([aria-hidden=true])")) {
     // A picture with links is a group.
     const role = picture.querySelector("a") ? "group" : "img";
     if (picture.getAttribute("role") !== role || !picture.getAttribute("aria-label")) problems.push(`a mute picture: ${name(picture)}`);
