@@ -237,7 +237,7 @@ def test_a_choice_of_the_table_is_in_the_address(tab, worse):
     page.wait_for_url("**sort=token_f1*")
     page.get_by_text("columns", exact=True).click()
     assert page.evaluate(CHECKS) == []
-    page.locator("input[name=col][value=recall]").uncheck()
+    page.get_by_role("checkbox", name="recall", exact=True).uncheck()
     page.get_by_role("button", name="Show").click()
     page.wait_for_load_state()
     heads = page.locator("table.samples thead").inner_text()
