@@ -77,14 +77,12 @@ def test_hostile_ids_are_escaped():
     assert 'href="/runs/r/samples/1?q=&#34;&lt;"' in drawn
 
 
-def test_latency_has_links_to_bars_and_to_the_slowest(unsure, viewer, worse):
+def test_latency_has_links_to_bars(unsure, viewer, worse):
     client, run = unsure
     found = client.ready(run)["latency"]
     assert sum(found["spread"]["counts"]) == 13
-    assert [item["seconds"] for item in found["slowest"]] == [6.5, 6.0, 5.5, 5.0, 4.5]
     page = client.page(f"/runs/{run.id}")
-    assert found["slowest"][0]["address"] == f"/runs/{run.id}/samples/14"
-    assert found["slowest"][0]["address"] in page.links
+    assert f"/runs/{run.id}/samples/14" in page.links, "the slowest, in the system strip"
     bars = [item["href"] for item in page.find("a") if item["href"].startswith("?where=latency")]
     tables = [client.json(f"/runs/{run.id}.json{bar.removesuffix('#samples')}")["table"] for bar in bars]
     assert [table["fitting"] for table in tables] == [count for count in found["spread"]["counts"] if count]

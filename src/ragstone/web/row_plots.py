@@ -20,7 +20,6 @@ from ragstone.web.run_index import RunIndex, TableState, range_start
 WRONG, NO_JUDGEMENT = "wrong", "no judgement"
 MOST_POINTS = 2_000
 _MOST_QUERY = 300
-_MOST_SLOW = 5
 _NUMBERS = ("wrong", "unsure", "quality", *USAGE_NAMES)
 _SIZE = (620.0, 400.0)
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 12.0, 20.0, 34.0
@@ -61,24 +60,15 @@ def _add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudg
 
 
 def _latency_data(index: RunIndex, state: TableState) -> dict[str, Any] | None:
-    """Return the distribution of the latency and its slowest samples; None if no sample has one."""
+    """Return the distribution of the latency; None if no sample has one. The slowest samples are in the system strip."""
     values = index.named["latency"]() if "latency" in index.named else np.zeros(0)
     if not np.isfinite(values).any():
         return None
     low, high = value_range(values, (0.0, None))
-    slowest = [int(row) for row in np.argsort(-values, kind="stable")[:_MOST_SLOW] if np.isfinite(values[row])]
     return {
         "spread": {"low": low, "high": high, "counts": count_values(values, low, high).tolist()},
         "start": range_start(state, "latency"),
         "median": float(np.nanmedian(values)),
-        "slowest": [
-            {
-                "id": one_line(index.ids[row].as_py(), 60),
-                "seconds": float(values[row]),
-                "address": f"/runs/{index.run.id}/samples/{row + 1}",
-            }
-            for row in slowest
-        ],
     }
 
 
