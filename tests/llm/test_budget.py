@@ -138,7 +138,7 @@ def test_a_call_that_is_cut_off_counts_as_spent(loopback):
     """The server may go on and charge for it."""
     loopback.handler = lambda asked: HANG
     budget = Budget(1000)
-    ask(loopback, request(max_tokens=10), budget=budget, prices=DEAR, deadline_s=0.2)
+    ask(loopback, request(max_tokens=10), budget=budget, prices=DEAR, deadline_s=2)
     assert 10 < budget.spent_usd < 40
 
 
@@ -166,10 +166,10 @@ def test_a_model_without_a_price_is_refused_with_the_way_to_give_one():
 def test_calls_in_flight_and_waiting_end_at_the_deadline(loopback, trouble):
     loopback.handler = lambda asked: trouble
     started = time.perf_counter()
-    errors = ask(loopback, *(request(str(number)) for number in range(8)), concurrency=2, deadline_s=0.3, timeout_s=60)
-    assert 0.25 < time.perf_counter() - started < 20
+    errors = ask(loopback, *(request(str(number)) for number in range(8)), concurrency=2, deadline_s=2, timeout_s=60)
+    assert 1.9 < time.perf_counter() - started < 60
     assert [type(error) for error in errors] == [LLMStoppedError] * 8
-    assert all("deadline of 0.3 s" in str(error) for error in errors)
+    assert all("deadline of 2 s" in str(error) for error in errors)
     assert len(loopback.asked) == 2
 
 
