@@ -11,6 +11,11 @@ unexport PYTHONDONTWRITEBYTECODE
 # Which Pythons `make wheel` installs the wheel with: versions or commands; all of 3.11 to 3.13 that are there by default.
 PYTHONS ?=
 
+# What fails beside other tests is run once more, alone: a test that passes then is unsteady, and its first failure stays in the output.
+define pytest
+$(BIN)/pytest $(1) -n auto $(2) || { [ $$? -eq 1 ] && echo "Once more, alone, what failed:" && $(BIN)/pytest $(1) --last-failed --last-failed-no-failures none --maxfail 3; }
+endef
+
 .PHONY: wheel minilm smollm2 qwen15 browser demo test test-slow coverage test-torch check format bench bench-scale docs site pictures lock clean help
 
 help:  ## show this list
@@ -20,10 +25,10 @@ demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key, no network b
 	@$(BIN)/ragstone demo
 
 test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
-	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
+	$(call pytest,-m "not slow",--dist worksteal)
 
 test-slow: $(VENV)/.dev minilm smollm2 qwen15 browser  ## run the slow tests, some with a small real model, and more random examples
-	$(BIN)/pytest -m "slow or hypothesis" --hypothesis-profile thorough -n auto --dist loadfile
+	$(call pytest,-m "slow or hypothesis" --hypothesis-profile thorough,--dist loadfile)
 
 coverage: $(VENV)/.dev minilm browser  ## run all tests but the slow ones, and print the branch coverage of src
 	$(BIN)/pytest -m "not slow" -n auto --dist worksteal --cov --cov-report=term:skip-covered
