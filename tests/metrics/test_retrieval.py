@@ -270,6 +270,9 @@ def test_what_comes_after_the_cut_does_not_matter(row, name):
     shorter = [*chunks("x"), *row.contexts]
     k = len({chunk.id for chunk in shorter})
     both = [Sample("1", contexts=listed, relevance=row.relevance) for listed in (shorter, [*shorter, *chunks(name)])]
-    metrics = [f"{metric}@{k}" for metric in ("precision", "recall", "f1", "hit", "complete", "mrr", "map", "ndcg", "rbp", "err")]
+    metrics = [
+        f"{metric}@{k}"
+        for metric in ("precision", "recall", "f1", "hit", "complete", "mrr", "map", "ndcg", "rbp", "err")
+    ]
     for first, second in score(both, *metrics).values():
         assert first == second
