@@ -56,6 +56,51 @@ def judged(monkeypatch):
     return seen
 
 
+@pytest.fixture
+def graded(monkeypatch):
+    """Grades by the length of the word `good`, without a model."""
+    from ragstone.engine import evaluate as module
+
+    real = module.evaluate
+
+    def evaluate(data, metrics, out, **options):
+        class Judge(Obliging):
+            async def complete(self, request):
+                passage = re.search(r"^<passage.*?>\n(.*)$", request.messages[-1].content, re.MULTILINE)[1]
+                level = 3 if passage.startswith("good a") else 2 if "good" in passage else 0
+                return Reply(f"##final score: {level}", self.name)
+
+        return real(data, metrics, out, **{**options, "judge": Judge(), "cache": False, "exam": False})
+
+    monkeypatch.setattr(module, "evaluate", evaluate)
+
+
+def test_graded_labels(cli, files, graded):
+    """Without references, as UMBRELA reads the question only; 2 is the least relevant grade."""
+    for name in ("one", "two"):
+        rows = [json.loads(line) for line in (files / f"{name}.jsonl").read_text().splitlines()]
+        (files / f"{name}.jsonl").write_text("\n".join(json.dumps({**row, "references": []}) for row in rows))
+    done = cli("pool", "one.jsonl", "two.jsonl", "-o", "pool.qrels", "--grades", "--judge", "openai/x", "--json")
+    assert done.code == 0, done.err
+    assert qrels(files / "pool.qrels") == [
+        ("1", "0", "a", "3"),
+        ("1", "0", "b", "0"),
+        ("1", "0", "d", "2"),
+        ("2", "0", "c", "0"),
+    ]
+    scores = {(one["system"], one["metric"]): one["judge"] for one in json.loads(done.out)["scores"]}
+    # Question 1: one of two relevant chunks; question 2: nothing relevant, which counts 0.
+    assert scores["one.jsonl", "recall(rel=2.0)@10"] == pytest.approx((1 / 2 + 0) / 2)
+    assert scores["two.jsonl", "recall(rel=2.0)@10"] == pytest.approx((2 / 2 + 0) / 2)
+
+
+@pytest.mark.parametrize("judge", [(), ("--judge", "local")])
+def test_grades_need_a_language_model(cli, files, judge):
+    done = cli("pool", "one.jsonl", "-o", "pool.qrels", "--grades", *judge)
+    assert done.code == 2
+    assert "not calibrated as grades" in done.err
+
+
 def qrels(path):
     return sorted(tuple(line.split()) for line in path.read_text().splitlines())
 

@@ -335,7 +335,7 @@ COUNT_NOTHING = [
 ]
 COUNT_NOTHING_FAMILIES = ("crag", "grade", "pair", "rgb", "system")
 # The score is not the share alone: a weighted sum, or all items at once.
-MORE_THAN_ITEMS = {"ragas.answer_correctness", "steps.tool_sequence"}
+MORE_THAN_ITEMS = {"ragas.answer_correctness", "steps.tool_sequence", "complete", "fact_complete"}
 
 
 def from_items(counts):

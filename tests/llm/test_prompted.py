@@ -327,6 +327,7 @@ def test_other_errors_pass():
 # Of prompts that come without examples.
 _PAIR = {"reasoning": "a", "winner": "tie"}
 REPLIES = {
+    "relevance_grade": {"match": 2, "trust": 3, "grade": 2},
     "grade": {"grade": 3},
     "own_reference": {"answer": "a"},
     "pair": _PAIR,

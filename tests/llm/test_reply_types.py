@@ -3,8 +3,10 @@
 import pytest
 from pydantic import ValidationError
 
+from ragstone.llm.base import LLMReplyError
 from ragstone.llm.prompted import strict_schema
 from ragstone.llm.prompts import PromptBook
+from ragstone.llm.reply_parser import read_reply
 from ragstone.llm.reply_types import (
     KINDS,
     ONE_TOKEN,
@@ -14,6 +16,7 @@ from ragstone.llm.reply_types import (
     GradeReply,
     NeededSentencesReply,
     PairReply,
+    RelevanceGradeReply,
     UsefulnessReply,
 )
 
@@ -70,6 +73,34 @@ def test_grades_of_an_unknown_scale_are_rejected(grade):
     assert GradeReply(grade=" 4.5 ").grade == 4.5
     with pytest.raises(ValidationError):
         GradeReply(grade=grade)
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ('{"match": 3, "trust": "2", "grade": 2.0}', 2),
+        ('{"M": 1, "T": 0, "O": 1}', 1),
+        ('{"m": 3, "t": 3, "final score": 3}', 3),
+        ('Steps done. {"Match": 3, "trust": 3, "grade": 3}', 3),
+        ("##final score: 0", 0),
+        ("M is 3.\n**Final score:** 2\nSo: final score: 2", 2),
+        ('{"match": 3, "trust": 2, "grade": 4}', None),
+        ('{"match": 3, "trust": 2, "grade": true}', None),
+        ('{"match": 3, "trust": 2, "grade": 2.5}', None),
+        ("##final score: 2\n##final score: 3", None),
+        ("##final score: 2.5", None),
+        ("##final score: 30", None),
+        ("I would say 2.", None),
+    ],
+)
+def test_grades_of_relevance(text, level):
+    if level is None:
+        with pytest.raises(LLMReplyError):
+            read_reply(text, RelevanceGradeReply)
+    else:
+        reply = read_reply(text, RelevanceGradeReply)
+        assert reply.grade == level
+        assert (reply.steps is None) == ("{" not in text)
 
 
 @pytest.mark.parametrize(("written", "winner"), [("Answer A", "A"), ("(b)", "B"), ("draw", "tie"), ("C", "tie")])

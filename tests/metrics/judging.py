@@ -87,6 +87,8 @@ class Judge:
             "f1": self.f1(None),
             "f1@3": self.f1(3, 3),
             "f1(over=retrieved)@3": self.f1(3),
+            "complete": float(sum(self.hits) == self.wanted),
+            "complete@2": float(sum(self.hits[:2]) == self.wanted),
             "hit": float(any(self.hits)),
             "hit@2": float(any(self.hits[:2])),
             "r_precision": share(sum(self.hits[: self.wanted]), self.wanted),

@@ -22,6 +22,7 @@ def of_one_row(metric):
 
 
 fact_recall, fact_precision, fact_f1 = map(of_one_row, (metrics.fact_recall, metrics.fact_precision, metrics.fact_f1))
+fact_complete = of_one_row(metrics.fact_complete)
 fact_mrr, fact_mrr_mean, fact_ndcg = map(of_one_row, (metrics.fact_mrr, metrics.fact_mrr_mean, metrics.fact_ndcg))
 
 
@@ -51,6 +52,7 @@ def test_example_of_the_slides():
     values = {name: cells[0].value for name, cells in score([sample], "facts").items()}
     assert values == {
         "fact_recall": 1,
+        "fact_complete": 1,
         "fact_precision": 1,
         "fact_f1": 1,
         "fact_mrr": 1,
@@ -70,6 +72,7 @@ def test_example_of_the_slides():
 )
 def test_cut_off(k, recall, mean, precision, first):
     assert fact_recall(RANKS, k=k) == recall
+    assert fact_complete([1, 2], k=k) == (k >= 2)
     assert fact_mrr_mean(RANKS, k=k) == pytest.approx(mean)
     assert fact_precision(RELEVANCE, k=k) == pytest.approx(precision)
     assert fact_mrr(RELEVANCE, k=k) == first
@@ -111,6 +114,7 @@ def test_laws(fact_ranks, chunk_relevance, k):
     values = [recall, precision, f1, fact_mrr(chunk_relevance, k=k), fact_mrr_mean(fact_ranks, k=k)]
     assert all(0 <= value <= 1 for value in values)
     assert fact_mrr_mean(fact_ranks, k=k) <= recall
+    assert fact_complete(fact_ranks, k=k) == (recall == 1)
     assert f1 == pytest.approx(2 * recall * precision / (recall + precision) if recall and precision else 0)
 
 

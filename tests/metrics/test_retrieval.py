@@ -38,6 +38,9 @@ NOTHING = "no grade in relevance is above 0"
         ("f1@10", 2 * (2 / 10) * (2 / 3) / (2 / 10 + 2 / 3)),
         ("f1(over=retrieved)@10", 2 * (2 / 5) * (2 / 3) / (2 / 5 + 2 / 3)),
         ("f1@1", 0),
+        ("complete", 0),
+        ("complete(rel=3)@3", 0),
+        ("complete(rel=3)@4", 1),
         ("hit", 1),
         ("hit@1", 0),
         ("hit@2", 1),
@@ -51,11 +54,21 @@ def test_by_hand(metric, expected):
     assert cell(GRADED, metric).value == pytest.approx(expected, abs=1e-12)
 
 
+def test_complete_says_whether_nothing_needed_is_missing():
+    """a, b and c are needed; the third comes at rank 4. Twice the same chunk is not two chunks."""
+    row = ranked("axbc", "abc")
+    assert [cell(row, f"complete@{k}").value for k in range(1, 6)] == [0, 0, 0, 1, 1]
+    assert cell(ranked("aab", "abc"), "complete@3").value == 0
+    by_text = Sample("1", contexts=[Chunk("One two."), Chunk("x")], reference_contexts=["one", "two"])
+    assert cell(by_text, "complete@1").value == 1, "one chunk may contain both"
+    assert cell(ranked("ab", ""), "complete@1").status == "skipped"
+
+
 def test_a_perfect_ranking():
     perfect = Sample("1", contexts=chunks("bcaxy"), relevance=GRADED.relevance)
     for metric in METRICS:
         value = cell(perfect, metric).value
-        cannot_be_1 = metric.startswith(("err", "rbp", "precision@9", "recall@2"))
+        cannot_be_1 = metric.startswith(("err", "rbp", "precision@9", "recall@2", "complete@2"))
         assert cannot_be_1 or metric in ("precision", "f1") or value == pytest.approx(1, abs=1e-12), metric
 
 
@@ -120,6 +133,7 @@ def test_judged_by_the_texts_of_reference_contexts():
         "recall": 3 / 4,
         "recall@2": 2 / 4,
         "hit@1": 0,
+        "complete": 0,
         "r_precision": 3 / 4,
         "mrr": 1 / 2,
         "map": (1 / 2 + 1 / 2 + 2 / 4) / 4,
@@ -182,7 +196,7 @@ def test_the_names_of_other_systems(theirs, ours):
 def test_sets():
     family = {preset.spec.name for preset in CATALOGUE.sets()["retrieval"]}
     assert family == {
-        *("precision", "recall", "f1", "hit", "r_precision", "judged"),
+        *("precision", "recall", "f1", "hit", "complete", "r_precision", "judged"),
         *("mrr", "map", "ndcg", "rbp", "err", "bpref"),
     }
     unitxt = {preset.spec.name: preset.settings for preset in CATALOGUE.sets()["unitxt"] if preset.spec.name in family}
@@ -240,13 +254,13 @@ def test_a_row_does_not_know_its_neighbours(batch, random):
 
 @given(rows | by_text, st.integers(1, 9))
 def test_bounds_and_order(row, k):
-    cut = ("precision", "recall", "f1", "hit", "mrr", "map", "ndcg", "rbp", "err")
+    cut = ("precision", "recall", "f1", "hit", "complete", "mrr", "map", "ndcg", "rbp", "err")
     names = [*cut, "r_precision", "bpref", *(f"{name}@{at}" for name in cut for at in (k, k + 1))]
     cells = score([row], *names)
     values = {name: cells[name][0].value for name in cells if cells[name][0].status == "ok"}
     assert all(cells[name][0].status != "failed" for name in cells)
     assert all(0 <= value <= 1 for value in values.values())
-    for name in ("recall", "hit", "mrr", "map", "rbp", "err"):
+    for name in ("recall", "hit", "complete", "mrr", "map", "rbp", "err"):
         if name in values:
             assert values[f"{name}@{k}"] <= values[f"{name}@{k + 1}"] <= values[name]
 
@@ -256,6 +270,9 @@ def test_what_comes_after_the_cut_does_not_matter(row, name):
     shorter = [*chunks("x"), *row.contexts]
     k = len({chunk.id for chunk in shorter})
     both = [Sample("1", contexts=listed, relevance=row.relevance) for listed in (shorter, [*shorter, *chunks(name)])]
-    metrics = [f"{metric}@{k}" for metric in ("precision", "recall", "f1", "hit", "mrr", "map", "ndcg", "rbp", "err")]
+    metrics = [
+        f"{metric}@{k}"
+        for metric in ("precision", "recall", "f1", "hit", "complete", "mrr", "map", "ndcg", "rbp", "err")
+    ]
     for first, second in score(both, *metrics).values():
         assert first == second

@@ -109,6 +109,22 @@ def _grade(data: Data) -> dict[str, Any]:
     return {"grade": worth(data["answer"], data)}
 
 
+def _relevance_grade(data: Data) -> dict[str, Any]:
+    """3 if a passage says all that is asked and nothing else, 2 if it says some of it, 1 if it is about the ship, otherwise 0."""
+    return {"match": (grade := relevance_grade(data["question"], data["passage"])), "trust": 3, "grade": grade}
+
+
+def relevance_grade(question: str, passage: str) -> int:
+    """The grade of a passage, as UMBRELA words it."""
+    subject, attributes = read_question(question) or ("", [])
+    assert attributes, f"no question of the world: {question!r}"
+    said, language = read(passage), language_of_thing(subject)
+    told = [verdict(truth(language, subject, name), said) == "entailment" for name in attributes]
+    if any(told):
+        return 3 if all(told) and len(said) <= len(told) else 2
+    return int(any(statement.meaning and statement.meaning.subject == subject for statement in said))
+
+
 # Right answers to questions that are not about the world, for tests that bring some.
 KNOWN: dict[str, str] = {}
 
@@ -274,6 +290,7 @@ _TASKS: dict[str, Callable[[Data], Any]] = {
     "new_question": new_question,
     "answer_from_passages": answer_from_passages,
     "answer_from_memory": answer_from_memory,
+    "relevance_grade": _relevance_grade,
     "grade": _grade,
     "own_reference": _own_reference,
     "pair": _pair,

@@ -30,6 +30,7 @@ DATA = {
     "chunks": ROW["contexts"],
     "titles": ["Ships"],
     "passages": ROW["contexts"],
+    "passage": ROW["contexts"][0],
     "kind": "single",
     "asked": [],
     "sentences": [statement.text for chunk in SAMPLE.chunks for statement in chunk],

@@ -166,6 +166,8 @@ def make_items() -> list[Item]:
         Item("needed_sentences", lambda tools: tools.reader.needed_sentences("When does the museum open?", ["Dogs must wear a muzzle.", "The museum opens at ten."]), lambda found: found == [1]),
         Item("needed_sentences", lambda tools: tools.reader.needed_sentences(DOSE, TABLETS.split(". ")), lambda found: 0 in found),
         Item("usefulness", lambda tools: tools.reader.useful_chunks(LEAVES, "At 18:15.", [MUSEUM, FERRY]), lambda found: found == [False, True]),
+        Item("relevance_grade", lambda tools: tools.reader.grade_chunks(LEAVES, [FERRY, TABLETS]), lambda found: found[0].value >= 2 > found[1].value),
+        Item("relevance_grade", lambda tools: tools.reader.grade_chunks(DOSE, [MUSEUM, TABLETS]), lambda found: found[1].value >= 2 > found[0].value),
         Item("usefulness", lambda tools: tools.reader.useful_chunks(DOSE, "In the morning.", [TABLETS, MUSEUM]), lambda found: found == [True, False]),
         *(
             Item("answer_match", lambda tools, said=said: tools.reader.matches(LEAVES, said, ["At 18:15."]), lambda found, right=right: found == [right])

@@ -13,7 +13,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -203,12 +203,22 @@ def write_next(rows: Sequence[ToDo], path: str) -> None:
     open_place(path).write_bytes(text.getvalue().encode())
 
 
-# Its evidence has one label per chunk: whether it helps to arrive at the reference or, without one, at the answer.
-METRIC, EVIDENCE = "ragas.context_precision", "chunk_usefulness"
+class PoolLabels(NamedTuple):
+    """A kind of label for pooled chunks: the metric, its evidence with one label per chunk, and the least relevant label."""
+
+    metric: str
+    evidence: str
+    least: float | None = None
+
+
+# Whether it helps to arrive at the reference or, without one, at the answer: 1 or 0.
+USEFUL = PoolLabels("ragas.context_precision", "chunk_usefulness")
+# How well it serves the question: 0 to 3. As in TREC's tracks, 2 is the least grade that counts as relevant.
+GRADED = PoolLabels("umbrela.grade", "chunk_grades", 2)
 Judgements = dict[str, dict[str, float]]
 
 
-def make_pool(systems: Sequence[Mapping[str, Sample]], depth: int) -> Dataset:
+def make_pool(systems: Sequence[Mapping[str, Sample]], depth: int, labels: PoolLabels = USEFUL) -> Dataset:
     """One sample per question with the first `depth` chunks of every system, each once, best ranks first.
 
     Question, references and answer are those of the first system that has them.
@@ -225,7 +235,9 @@ def make_pool(systems: Sequence[Mapping[str, Sample]], depth: int) -> Dataset:
         pooled.append(Sample(query, question, answer, chunks, references))
     if not pooled:
         raise UsageError("no run retrieved a chunk, so there is nothing to judge")
-    if not any(sample.question and (sample.references or sample.answer) for sample in pooled):
+    if labels is GRADED and not any(sample.question for sample in pooled):
+        raise UsageError("the samples have no question, by which chunks could be graded")
+    if labels is USEFUL and not any(sample.question and (sample.references or sample.answer) for sample in pooled):
         raise UsageError("the samples have no question with a reference or an answer, by which chunks could be judged")
     return Dataset.from_samples(pooled, "pool")
 
@@ -244,12 +256,15 @@ def _union(lists: Iterable[Sequence[Chunk]]) -> list[Chunk]:
     return list(found.values())
 
 
-def read_pool_labels(run: Run) -> Judgements:
-    """The judge's labels of a judged pool: 1 or 0 per chunk; questions that the judge did not label are left out."""
-    labels = run.evidence(EVIDENCE)["value"].to_pylist()
+def read_pool_labels(run: Run, labels: PoolLabels = USEFUL) -> Judgements:
+    """The judge's label of each chunk of a judged pool; questions that the judge did not label are left out."""
+    rows = run.evidence(labels.evidence)["value"].to_pylist()
     return {
-        sample.id: {str(chunk.id): float(label) for chunk, label in zip(sample.contexts or (), row, strict=True)}
-        for sample, row in zip(run.samples, labels, strict=True)
+        sample.id: {
+            str(chunk.id): float(label["value"] if isinstance(label, dict) else label)
+            for chunk, label in zip(sample.contexts or (), row, strict=True)
+        }
+        for sample, row in zip(run.samples, rows, strict=True)
         if row is not None
     }
 

@@ -56,7 +56,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "doctor": "Show packages, settings, keys and leftovers of killed processes.",
         "trec": "Evaluate a TREC run as trec_eval does; nothing is stored.",
         "fuse": "Fuse the ranked lists of several runs into one run.",
-        "pool": "Let a judge label the pooled chunks of several runs as relevant or not.",
+        "pool": "Let a judge label the pooled chunks of several runs as relevant or not, or grade them from 0 to 3.",
         "ragchecker": "Evaluate a RAGChecker file with RAGChecker's flags.",
     },
 }

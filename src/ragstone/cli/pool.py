@@ -21,6 +21,7 @@ def pool(
     runs: list[str] = argument("RUN...", "Stored runs (id, name or folder) or files of samples, with texts and ids."),
     to: str = option(..., "-o --output", "Qrels file to write.", metavar="FILE"),
     depth: int = option(10, "--depth", "Chunks per question and run.", DATA, metavar="N", min=1),
+    grades: bool = option(False, "--grades", "Grade chunks from 0 to 3 (UMBRELA); needs a language model.", DATA),
     people_qrels: str | None = option(None, "--people", "Qrels by people, for a random part.", DATA, metavar="QRELS"),
     metrics: list[str] = shared("metrics"),
     models: ModelOptions = model_options("judge", "repeats", "verdicts", "no_exam", "prompts"),
@@ -31,8 +32,8 @@ def pool(
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
-    """Let a judge label the pooled chunks of several runs as relevant or not."""
-    from ragstone.agreement.estimates import METRIC, make_pool, read_pool_labels, score_systems
+    """Let a judge label the pooled chunks of several runs as relevant or not, or grade them from 0 to 3."""
+    from ragstone.agreement.estimates import GRADED, USEFUL, make_pool, read_pool_labels, score_systems
     from ragstone.cli.evaluation import evaluate_data, show_quotes
     from ragstone.formats.trec import write_qrels
     from ragstone.storage.places import open_place
@@ -40,22 +41,29 @@ def pool(
     systems = [read_rankings(name, root) for name in runs]
     if bare := next((system.name for system in systems if not system.samples), None):
         raise UsageError(f"{bare} is a TREC run without texts; pass samples or a stored run with texts")
-    pooled = make_pool([system.samples for system in systems], depth)
+    if grades and models.judge in (None, "local"):
+        raise UsageError(
+            "--grades needs a language model: name one with --judge. The local judge decides between relevant and not; its "
+            "probabilities are not calibrated as grades"
+        )
+    labels = GRADED if grades else USEFUL
+    pooled = make_pool([system.samples for system in systems], depth, labels)
     people = _read_people(people_qrels)
     options: dict[str, Any] = {**models.keywords(), "concurrency": concurrency}
     if quote:
-        show_quotes([(models.judge or "local", pooled, options)], [METRIC], json)
+        show_quotes([(models.judge or "local", pooled, options)], [labels.metric], json)
         return
-    judged = evaluate_data(pooled, [METRIC], f"{root.rstrip('/')}/pools", {**options, "resume": resume}, quiet, json)
-    labelled = read_pool_labels(judged)
+    store = f"{root.rstrip('/')}/pools"
+    judged = evaluate_data(pooled, [labels.metric], store, {**options, "resume": resume}, quiet, json)
+    labelled = read_pool_labels(judged, labels)
     if not labelled:
-        raise UsageError("the judge labelled no question; `ragstone run -m ragas.context_precision` shows why")
+        raise UsageError(f"the judge labelled no question; `ragstone run -m {labels.metric}` shows why")
     queries = dict.fromkeys([*labelled, *people])
     # People's labels replace the judge's.
     merged = {query: {**labelled.get(query, {}), **people.get(query, {})} for query in queries}
     lines = write_qrels(merged, open_place(to))
     ranked = {system.name: _ids(system) for system in systems}
-    scores = score_systems(ranked, labelled, people, _metrics(metrics, depth))
+    scores = score_systems(ranked, labelled, people, _metrics(metrics, depth, labels.least))
     if json:
         print_json({"qrels": to, "labels": lines, "pool": judged.path, "scores": [one.as_dict() for one in scores]})
         return
@@ -69,11 +77,12 @@ def _ids(system: Rankings) -> dict[str, list[str]]:
     return {query: [name for name, _ in ranked] for query, ranked in system.lists.items()}
 
 
-def _metrics(wanted: list[str], depth: int) -> list[str]:
+def _metrics(wanted: list[str], depth: int, least: float | None) -> list[str]:
     import ragstone.metrics  # noqa: F401  (fills the catalogue)
     from ragstone.registry.expression import split_metrics
 
-    return split_metrics(wanted) or [f"{name}@{depth}" for name in ("precision", "recall", "ndcg")]
+    rel = f"(rel={least:g})" if least else ""
+    return split_metrics(wanted) or [f"{name}@{depth}" for name in (f"precision{rel}", f"recall{rel}", "ndcg")]
 
 
 def _read_people(path: str | None) -> Judgements:

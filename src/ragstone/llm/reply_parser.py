@@ -137,6 +137,9 @@ def _read_prose(body: str, kind: type[T], text: str) -> T:
         _fail(Fault.AMBIGUOUS if isinstance(fault, DuplicateKeyError) else Fault.NOT_JSON, text, str(fault))
     if unending and not (pieces and not between(body, pieces)[-1]):
         _fail(Fault.CUT_OFF, text, "the reply ends in the middle of the model's thoughts")
+    if not pieces and (read := getattr(kind, "from_prose", None)) and (found := read(body)):
+        spelled: T = found
+        return spelled
     return _choose(pieces, body, kind, text)
 
 

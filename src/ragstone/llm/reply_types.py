@@ -6,9 +6,9 @@ Numbers and letters are those shown in the prompt: they start at 1 and at A.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, RootModel
+from pydantic import AfterValidator, BaseModel, BeforeValidator, RootModel, model_validator
 
 VerdictWord = Literal["entailment", "neutral", "contradiction"]
 
@@ -27,6 +27,12 @@ _LETTERS = re.compile(r"(?:chunks?)?[\s_.:#]*\[?\s*([A-Z]{1,2}(?:\s*\+\s*[A-Z]{1
 
 # Error messages of validators are sent to the model in the second request.
 _GRADE = re.compile(r"-?\d+(?:\.\d+)?")
+_STEPS = {
+    "m": "match",
+    "t": "trust",
+    **dict.fromkeys(("o", "final_score", "overall", "overall_score", "score"), "grade"),
+}
+_FINAL_SCORE = re.compile(r"final score\W{0,6}([0-3])(?![\d.]*\d)", re.IGNORECASE)
 
 
 def read_verdict(value: Any) -> Any:
@@ -96,6 +102,12 @@ def _read_grade(value: Any) -> Any:
     return value
 
 
+def _read_level(value: Any) -> Any:
+    """Read "2" and 2.0 as 2."""
+    number = _read_grade(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 def _read_winner(value: Any) -> Any:
     """Read A, B or tie in any case, with unambiguous words around it."""
     if not isinstance(value, str):
@@ -116,6 +128,7 @@ Number = Annotated[int, BeforeValidator(_read_number)]
 Numbers = Annotated[list[Number], BeforeValidator(_read_numbers)]
 Letters = Annotated[list[str], BeforeValidator(_read_letters)]
 Grade = Annotated[float, BeforeValidator(_read_grade)]
+Level = Annotated[Literal[0, 1, 2, 3], BeforeValidator(_read_level)]
 Winner = Annotated[Literal["A", "B", "tie"], BeforeValidator(_read_winner)]
 Texts = Annotated[list[str], AfterValidator(_drop_blanks)]
 NuggetWord = Annotated[Literal["support", "partial_support", "not_support"], BeforeValidator(_read_word)]
@@ -226,6 +239,35 @@ class AnswerMatchReply(BaseModel):
     """The references that an answer agrees with."""
 
     matches: Numbers
+
+
+class RelevanceGradeReply(BaseModel):
+    """The steps of UMBRELA: how well a passage matches the intent (M), how trustworthy it is (T), and its grade (O)."""
+
+    match: Level
+    trust: Level
+    grade: Level
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_keys(cls, value: Any) -> Any:
+        """Read UMBRELA's own letters and words for the three scores."""
+        return (
+            {_STEPS.get(_read_word(key), key): level for key, level in value.items()}
+            if isinstance(value, dict)
+            else value
+        )
+
+    @classmethod
+    def from_prose(cls, text: str) -> Self | None:
+        """Read `##final score: 2`, the reply to UMBRELA's published prompt; None if there is no such line, or two differ."""
+        levels = {int(level) for level in _FINAL_SCORE.findall(text)}
+        return cls.model_construct(match=None, trust=None, grade=levels.pop()) if len(levels) == 1 else None
+
+    @property
+    def steps(self) -> str | None:
+        """The first two scores in words, if the reply has them."""
+        return None if self.match is None else f"intent match {self.match}, trustworthiness {self.trust}"
 
 
 class GradeReply(BaseModel):
@@ -377,6 +419,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "usefulness": UsefulnessReply,
     "answer_match": AnswerMatchReply,
     "stance": StanceReply,
+    "relevance_grade": RelevanceGradeReply,
     "grade": GradeReply,
     "own_reference": OwnReferenceReply,
     "pair": PairReply,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,22 @@ def fact_recall(fact_ranks: Ragged, k: int | None = None) -> Cells:
     Facts found in the first k chunks / facts. Skipped if there are no facts.
     """
     return _share("fact", fact_ranks, _found(fact_ranks, k), _within(fact_ranks, None))
+
+
+@metric(
+    "fact_complete",
+    **{**_CONTEXTS, "source": "fact recall = 1"},
+    misleads=f"{_SPLIT} One missing fact of ten counts as much as all ten.",
+    aliases=("facts_complete",),
+    slow=True,
+)
+def fact_complete(fact_ranks: Ragged, k: int | None = None) -> Cells:
+    """Whether all needed facts are in the first k chunks: only then can the answer be complete.
+
+    1 if fact recall is 1, otherwise 0. Skipped if there are no facts.
+    """
+    found = fact_recall(fact_ranks, k)
+    return replace(found, values=(found.values == 1).astype(float))
 
 
 @metric(

@@ -151,6 +151,30 @@ def hit(
     return cells.counting(chunk_items(hits, k, first_of_row(hits), np.ones(len(hits)), POSSIBLE))
 
 
+@metric(
+    "complete",
+    **_COMMON,
+    source="recall = 1; paragraph exact match of multi-hop retrieval (Asai et al. 2020)",
+    misleads=f"{CHUNK_IDS} One missing chunk of ten counts as much as all ten. Two chunks that say the same are both needed.",
+    aliases=("all_retrieved", "full_recall", "paragraph_exact_match"),
+    slow=True,
+)
+def complete(
+    gains: Gains,
+    judgements: Gains,
+    relevant_grades: Ragged,
+    k: int | None = None,
+    rel: float | None = None,
+    condensed: bool = False,
+) -> Cells:
+    """Whether all relevant chunks are among the first k retrieved.
+
+    1 if recall is 1, otherwise 0. Skipped if nothing is relevant.
+    """
+    found = recall(gains, judgements, relevant_grades, k, rel, condensed)
+    return replace(found, values=(found.values == 1).astype(float))
+
+
 @metric("r_precision", **_COMMON, source="trec_eval Rprec", misleads=CHUNK_IDS, aliases=("rprec",))
 def r_precision(
     gains: Gains, judgements: Gains, relevant_grades: Ragged, rel: float | None = None, condensed: bool = False

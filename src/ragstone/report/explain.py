@@ -26,7 +26,7 @@ from ragstone.views.sample import ClaimGroup, SampleView, sample_view
 
 _SHORT = 300
 # Groups of judged items that belong to one family of metrics.
-_FAMILIES = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore"}
+_FAMILIES = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore", "chunk-grades": "umbrela."}
 # The parts of the view that JSON has in addition to the evidence.
 _SHOWN = ("claims", "facts", "judged", "steps")
 
@@ -192,7 +192,7 @@ def _belongs(metric: str, group: str) -> bool:
         return metric.startswith(_FAMILIES[group])
     if group.startswith("checklist-"):
         return metric.startswith("checklist") and group == f"checklist-{metric.partition('.')[2] or 'own'}"
-    return not metric.startswith(("nugget", "checklist", "grade"))
+    return not metric.startswith(("nugget", "checklist", "grade", "umbrela"))
 
 
 def _steps_part(view: SampleView) -> Iterator[RenderableType]:

@@ -9,6 +9,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from ragstone.data.types import Grade
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT, Verdict, strongest
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
@@ -22,6 +23,7 @@ from ragstone.llm.reply_types import (
     QuestionsReply,
     ReasonedContextVerdictsReply,
     ReasonedVerdictsReply,
+    RelevanceGradeReply,
     StanceReply,
     UsefulnessReply,
     VerdictsReply,
@@ -205,6 +207,8 @@ def _groups(items: Sequence[str], size: int) -> list[Sequence[str]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
+# The best grade of a chunk.
+TOP_GRADE = 3.0
 _LIKE_A_QUESTION = "What is it that this answer says about its subject?"
 
 
@@ -219,6 +223,21 @@ class JudgeReader(LLMTool):
         bounds = {"needed": _some_of(range(1, len(sentences) + 1), len(sentences))}
         reply = await self._judge.ask("needed_sentences", NeededSentencesReply, data, guess, check, bounds=bounds)
         return sorted({number - 1 for number in reply.needed})
+
+    async def grade_chunks(self, question: str, chunks: Sequence[str]) -> list[Grade]:
+        """The grade of each chunk from 0 to 3, one call per different chunk; a chunk without words gets 0."""
+        texts = list(dict.fromkeys(chunks))
+        grades = await gather_then_raise(self._grade_chunk(question, text) for text in texts)
+        by_text = dict(zip(texts, grades, strict=True))
+        return [by_text[text] for text in chunks]
+
+    async def _grade_chunk(self, question: str, passage: str) -> Grade:
+        if not passage.strip():
+            return Grade(0.0, 0.0, TOP_GRADE)
+        guess = RelevanceGradeReply(match=2, trust=2, grade=2)
+        data = {"question": question, "passage": passage}
+        reply = await self._judge.ask("relevance_grade", RelevanceGradeReply, data, guess)
+        return Grade(float(reply.grade), 0.0, TOP_GRADE, reasoning=reply.steps)
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk, whether it helps to answer the question."""

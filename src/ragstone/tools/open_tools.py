@@ -309,7 +309,7 @@ TOOLS: dict[str, ToolSpec] = {
     "judge": ToolSpec(
         protocols.Judge,
         "--judge",
-        "name a language model with --judge; the local judge does not write questions or select sentences",
+        "name a language model with --judge; the local judge does not write questions, select sentences or grade chunks",
         _role("judge"),
     ),
     "extractor": ToolSpec(

@@ -146,6 +146,10 @@ class Judge(Protocol):
         """The positions, from 0, of the sentences that are needed to answer."""
         ...
 
+    async def grade_chunks(self, question: str, chunks: Sequence[str]) -> list[Grade]:
+        """How well each chunk serves the question, from 0 to 3 (UMBRELA)."""
+        ...
+
     async def guess_questions(self, answer: str, count: int) -> GuessedQuestions:
         """Questions that the answer would answer."""
         ...

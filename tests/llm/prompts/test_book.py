@@ -27,6 +27,7 @@ SLOTS = {
     "needed_sentences": ("question", "sentences"),
     "usefulness": ("question", "answer", "chunks"),
     "answer_match": ("question", "references", "answer"),
+    "relevance_grade": ("question", "passage"),
     "grade": ("question", "contexts", "reference", "answer"),
     "own_reference": ("question", "contexts"),
     "pair": ("question", "contexts", "reference", "answer_a", "answer_b"),
@@ -43,8 +44,8 @@ SLOTS = {
     "pass_fail": ("question", "contexts", "reference", "answer"),
     "standalone_question": ("history", "question"),
 }
-# Those that are filled for a purpose have examples only where somebody asks for them.
-FILLED = ("grade", "own_reference", "pair", "pair_reasoned", "checklist", "pass_fail")
+# Those that are filled for a purpose have examples only where somebody asks for them; UMBRELA's has none.
+FILLED = ("relevance_grade", "grade", "own_reference", "pair", "pair_reasoned", "checklist", "pass_fail")
 
 
 def packaged(name):
