@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,20 +71,20 @@ def show(value: float, unit: Unit) -> str:
 
 def table(results: Iterable[Result]) -> str:
     """A line a figure; it is Markdown too, so that it can be pasted into the docs."""
-    lines = [["what", "target", "reached", "kept", "note"], *(result.cells() for result in results)]
+    return markdown([["what", "target", "reached", "kept", "note"], *(result.cells() for result in results)], (1, 2))
+
+
+def markdown(lines: list[list[str]], numbers: Collection[int]) -> str:
+    """Lines of cells, the first of them the head; the columns of `numbers` are aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    head, *rows = (_line(line, widths) for line in lines)
-    rule = f"|{'|'.join('-' * (width + 1) + (':' if _is_number(at) else '-') for at, width in enumerate(widths))}|"
+    head, *rows = (_line(line, widths, numbers) for line in lines)
+    rule = f"|{'|'.join('-' * (width + 1) + (':' if at in numbers else '-') for at, width in enumerate(widths))}|"
     return "\n".join((head, rule, *rows))
 
 
-def _line(cells: list[str], widths: list[int]) -> str:
+def _line(cells: list[str], widths: list[int], numbers: Collection[int]) -> str:
     padded = (
-        cell.rjust(width) if _is_number(at) else cell.ljust(width)
+        cell.rjust(width) if at in numbers else cell.ljust(width)
         for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
     return f"| {' | '.join(padded)} |"
-
-
-def _is_number(column: int) -> bool:
-    return column in (1, 2)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.data_folder import data_folder
 from benchmarks.results import Result
 from ragstone.agreement.labels import Label, Labels, join
 from ragstone.agreement.metric_agreement import Agreement, Settings, measure_agreement
@@ -49,14 +49,15 @@ class Answer(NamedTuple):
 
 def run(peers: bool) -> list[Result]:  # noqa: ARG001
     """Every published figure beside ours."""
-    folder = Path(os.environ.get("RAGSTONE_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
+    folder = data_folder()
     if not (folder / "xsum").is_dir() or not (folder / "unieval").is_dir():
         print(f"{folder} has no xsum and unieval; RAGSTONE_DATA names the folder with the public data", file=sys.stderr)
         return []
-    return [*_xsum(folder / "xsum"), *_topical_chat(folder / "unieval")]
+    return [*xsum(folder / "xsum"), *topical_chat(folder / "unieval")]
 
 
-def _xsum(folder: Path) -> Iterator[Result]:
+def xsum(folder: Path) -> Iterator[Result]:
+    """Spearman of five metrics with faithfulness and factuality."""
     with (folder / "eval_scores_xsum_summaries.csv").open() as file:
         answers = [_summary(row) for row in csv.DictReader(file)]
     for place, aspect in enumerate(("Faithful", "Factual")):
@@ -71,7 +72,8 @@ def _summary(row: dict[str, str]) -> Answer:
     return Answer(document, system, "", {name: float(row[name]) for name in XSUM}, labels)
 
 
-def _topical_chat(folder: Path) -> Iterator[Result]:
+def topical_chat(folder: Path) -> Iterator[Result]:
+    """Three coefficients of UniEval with four aspects by people."""
     rows = json.loads((folder / "topical_chat_result.json").read_text())
     answers = [
         Answer(row["source"], row["system_id"], row["system_output"], row["predict_scores"], row["scores"])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.data_folder import data_folder
 from benchmarks.results import Result
 from ragstone.data.types import Chunk
 from ragstone.stats.intervals import wilson_interval
@@ -24,7 +24,6 @@ from ragstone.truth.llm_tasks import Work
 from ragstone.truth.model import Case
 
 _AROUND = 2
-_DATA = Path(os.environ.get("RAGSTONE_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 
 
 class Asked(NamedTuple):
@@ -36,7 +35,7 @@ class Asked(NamedTuple):
 
 def run(peers: bool) -> list[Result]:  # noqa: ARG001
     """Recall over questions and precision over citations, without any model and with all that are here."""
-    path = _DATA / "squad" / "alps_train_v1.1.json"
+    path = data_folder() / "squad" / "alps_train_v1.1.json"
     if not path.exists():
         print(f"skipped: {path} is not there", file=sys.stderr)
         return []

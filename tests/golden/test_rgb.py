@@ -7,6 +7,7 @@ import json
 import math
 
 import pytest
+from benchmarks.cases.published import rgb_passages
 
 from ragstone.formats import read_dataset
 from ragstone.stress.results import find_curves, read_rows
@@ -19,20 +20,6 @@ RATES = (0.0, 0.2, 0.4, 0.6, 0.8)
 
 def rows_of(name):
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def expected_passages(row, passages, rate, kind):
-    """RGB's mixture, one case after the other: `processdata` of its evalue.py."""
-    negatives, positives = row["negative"], row[kind]
-    noise = math.ceil(passages * rate - 1e-9)
-    good = passages - noise
-    if good > len(positives):
-        good = len(positives)
-        noise = passages - good
-    elif noise > len(negatives):
-        noise = len(negatives)
-        good = passages - noise
-    return set(positives[:good]) | set(negatives[:noise])
 
 
 def is_shown(answer, text):
@@ -59,7 +46,7 @@ def test_every_row_has_the_passages_that_rgb_takes(given):
         row = by_id[sample.metadata["question_id"]]
         rate, found = sample.metadata["requested_rate"], {chunk.text for chunk in sample.contexts}
         if sample.metadata["bed"] == "noise":
-            assert found == expected_passages(row, 5, rate, "positive")
+            assert found == rgb_passages(row, 5, rate)
         else:  # any false passages, which are never replaced by noise
             noise = math.ceil(5 * rate - 1e-9)
             assert found - set(row["positive_wrong"]) == set(row["negative"][:noise])
@@ -74,9 +61,6 @@ def test_a_generator_that_says_all_it_was_shown_is_right_where_the_answer_was_sh
     )
     curve = next(curve for curve in find_curves(read_rows(run)) if curve.metric == "rgb.accuracy")
     for point in curve.points:
-        shown = [
-            is_shown(row["answer"], "\n".join(expected_passages(row, 5, point.rate, "positive")).casefold())
-            for row in rows
-        ]
+        shown = [is_shown(row["answer"], "\n".join(rgb_passages(row, 5, point.rate)).casefold()) for row in rows]
         assert point.mean == pytest.approx(sum(shown) / len(rows))
     assert curve.points[0].mean > 0.9
