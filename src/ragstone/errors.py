@@ -43,8 +43,8 @@ class UsageError(RagstoneError):
 class UnknownNameError(UsageError):
     """A name is not known; the message suggests the nearest names."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        near = nearest(name, known)
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "", similar: Sequence[str] = ()) -> None:
+        near = list(similar) or nearest(name, known)
         parts = [f"unknown {kind} '{name}'."]
         if near:
             parts.append(f"Did you mean {' or '.join(near)}?")

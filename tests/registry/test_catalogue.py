@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ragstone.errors import DefinitionError, UnknownNameError, UsageError
-from ragstone.registry import evidence, metric, resolve_metrics
+from ragstone.registry import evidence, metric, parse_metric, resolve_metrics
 
 
 def declare(name, **words):
@@ -19,7 +19,7 @@ def test_names_of_a_metric(catalogue):
     declare("deep.er.score", family="mine", aliases=("Old",))
     for name in ("deep.er.score", "mine.deep.er.score", "old", "OLD", "score", "Deep.Er.Score"):
         assert catalogue.metric(name).spec.name == "deep.er.score"
-    with pytest.raises(UnknownNameError, match=r"^unknown metric 'er'\. "):
+    with pytest.raises(UnknownNameError, match=r"^unknown metric 'er'\.$"):
         catalogue.metric("er")
 
 
@@ -32,7 +32,9 @@ def test_an_exact_name_is_never_ambiguous(catalogue):
 def test_the_last_part_is_ambiguous_if_several_have_it(catalogue):
     declare("b.recall")
     declare("a.recall")
-    with pytest.raises(UsageError, match=r"^metric 'recall' is ambiguous: say which of a\.recall, b\.recall$"):
+    with pytest.raises(UsageError, match=r"^metric 'recall' is ambiguous: say which of a\.recall, b\.recall\. "):
+        parse_metric("recall", catalogue)
+    with pytest.raises(UnknownNameError):
         catalogue.metric("recall")
 
 
@@ -71,7 +73,7 @@ def test_unknown_names_offer_metrics_aliases_and_sets(catalogue):
     declare("score", aliases=("grade",), sets=("marks",))
     for typo, near in (("scor", "score"), ("grad", "grade"), ("mark", "marks")):
         with pytest.raises(UnknownNameError, match=f"Did you mean {near}"):
-            catalogue.metric(typo)
+            parse_metric(typo, catalogue)
 
 
 def rest(catalogue, *given):

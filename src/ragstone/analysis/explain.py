@@ -95,7 +95,7 @@ def _find_cell(cells: Iterable[Cell], wanted: str, run: Run) -> tuple[Cell, Metr
     """The score with this name and its metric; a user's metric may not be defined here."""
     by_name = {cell.metric: cell for cell in cells}
     try:
-        parsed = parse_metric(wanted)
+        parsed = parse_metric(wanted, stored=wanted in by_name)
     except UsageError:
         parsed = None
     name = wanted if wanted in by_name else str(parsed)

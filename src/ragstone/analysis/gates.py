@@ -204,11 +204,10 @@ def _shares(run: Run, against: Run) -> tuple[list[str], list[str]]:
 def _canonical_name(name: str, run: Run) -> str:
     """The name of a metric in the run."""
     known = [metric.metric for metric in run.info.metrics]
-    metric = find_metric(name)
-    spelled = str(metric) if metric and name not in known else name
-    if spelled not in known and spelled not in run.info.skipped:
+    canonical = name if name in known else spelled(name)
+    if canonical not in known and canonical not in run.info.skipped:
         raise UnknownNameError("metric of this run", name, known, f"It has: {', '.join(known)}.")
-    return spelled
+    return canonical
 
 
 def _check_mean(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from ragstone.cli.options import argument, load_metrics_files, shared
-from ragstone.cli.output import command_line, console, next_steps, print_json
+from ragstone.cli.output import command_line, console, next_steps, print_json, remark
 
 if TYPE_CHECKING:
     from ragstone.engine.catalogue import MetricCard
+    from ragstone.registry.names import Meaning
 
 
 def metrics(
@@ -19,22 +21,36 @@ def metrics(
     """List metrics, or explain one."""
     from dataclasses import asdict
 
-    from ragstone.engine.catalogue import cards, missing_tools, set_names
-    from ragstone.engine.metric_choice import find_metric
+    from ragstone.engine.catalogue import cards, explain_name, missing_tools
 
     load_metrics_files(metrics_file)
+    meaning = explain_name(name) if name else None
     chosen = cards(name)
+    if meaning and meaning.sentence:
+        _print_meaning(meaning, json)
     if json:
         print_json([asdict(card) for card in chosen])
-    elif name and len(chosen) == 1 and name not in set_names():
+        return
+    if len(chosen) == 1 and meaning:
         _print_one(chosen[0])
-        # A plain name may mean a metric of another tool; a model that is not on this machine must be named.
-        named = name if find_metric(name) else chosen[0].name
-        steps = command_line("run", "DATA", "-m", named, *missing_tools(chosen[0]), metrics_file=metrics_file)
-        next_steps((steps, "compute it"))
+        # A model that is not on this machine must be named.
+        words = ("run", "DATA", "-m", meaning.metrics[-1], *missing_tools(chosen[0]))
+        steps = [(command_line(*words, metrics_file=metrics_file), "compute it")]
     else:
         _print_all(chosen)
-        next_steps((command_line("metrics", "NAME", metrics_file=metrics_file), "one metric in detail"))
+        example = [chosen[0].name if meaning else "NAME"] if chosen else []
+        purpose = "one metric in detail" if chosen else "all metrics"
+        steps = [(command_line("metrics", *example, metrics_file=metrics_file), purpose)]
+    commands = [command_line(*shlex.split(command)[1:]) for command in (meaning.commands if meaning else ())]
+    next_steps(*[(command, "run it") for command in commands] or steps)
+
+
+def _print_meaning(meaning: Meaning, json: bool) -> None:
+    """What a name of another system means; on standard error if standard output is read by a program."""
+    if json:
+        remark(meaning.sentence)
+    else:
+        console().print(meaning.sentence + ("\n" if meaning.metrics else ""), markup=False, highlight=False)
 
 
 def _print_all(chosen: list[MetricCard]) -> None:
@@ -56,7 +72,8 @@ def _print_all(chosen: list[MetricCard]) -> None:
                 table.add_row(*map(Text, (card.usage, card.range, ", ".join(card.needs), card.meaning)))
         screen.print(table)
         screen.print()
-    screen.print(Text(f"sets for -m: {', '.join(set_names())}, quick (the default), all"))
+    if chosen:
+        screen.print(Text(f"sets for -m: {', '.join(set_names())}, quick (the default), all"))
 
 
 def _print_one(card: MetricCard) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +18,10 @@ from ragstone.engine.execute import run_to_end
 from ragstone.engine.ingest import Profile, Profiler
 from ragstone.engine.metric_choice import is_headline
 from ragstone.engine.plan import Plan
-from ragstone.errors import UsageError
 from ragstone.formats import open_reader
 from ragstone.registry import CATALOGUE, MetricSpec, parse_metric, resolve_metrics
 from ragstone.registry.catalogue import Closure
+from ragstone.registry.names import Meaning, look_up
 from ragstone.text.matchers import make_matcher
 from ragstone.tools.open_tools import TOOLS, ToolFactory
 from ragstone.tools.protocols import Tool
@@ -74,18 +75,25 @@ class MetricCard:
 
 
 def cards(name: str | None = None) -> list[MetricCard]:
-    """All metrics, those of a set, or the one that answers to a name; all that a plain name such as `faithfulness` may mean."""
+    """All metrics, those of a set, or those that a name leads to: also a name of another system, and an ambiguous one."""
     if name is None:
         return [_card(spec) for spec in CATALOGUE.metrics()]
+    sets, specs = CATALOGUE.sets(), []
+    for target in explain_name(name).metrics:
+        specs += [preset.spec for preset in sets[target]] if target in sets else [parse_metric(target).spec]
+    return [_card(spec) for spec in {spec.name: spec for spec in specs}.values()]
+
+
+def explain_name(name: str) -> Meaning:
+    """The metrics, sets or commands that a name leads to; raises with similar names if there are none."""
     if name in CATALOGUE.sets():
-        return [_card(preset.spec) for preset in CATALOGUE.sets()[name]]
-    try:
-        return [_card(parse_metric(name).spec)]
-    except UsageError:
-        candidates = CATALOGUE.candidates(name)
-        if not candidates:
-            raise
-        return [_card(spec) for spec in candidates]
+        return Meaning(name, "same", (name,))
+    head, sign, _ = re.sub(r"@\s*[kn]\s*$", "", name, flags=re.IGNORECASE).partition("(")
+    base, at, _ = head.partition("@")
+    meaning = look_up(base.strip(), CATALOGUE)
+    if (sign or at) and meaning.kind == "same":
+        return Meaning(name, "same", (str(parse_metric(name)),))
+    return meaning
 
 
 def missing_tools(card: MetricCard) -> list[str]:

@@ -14,9 +14,9 @@ from ragstone.storage.runs import Run
 
 
 def find_metric(name: str) -> Metric | None:
-    """The metric behind a name; None if it is a user's metric that is not loaded."""
+    """The metric behind a name of a run; None if it is a user's metric that is not loaded."""
     try:
-        return parse_metric(name)
+        return parse_metric(name, stored=True)
     except UsageError:
         return None
 
@@ -32,9 +32,9 @@ def choose_metrics(runs: Sequence[Run], wanted: Sequence[str] | str) -> list[Met
         listed = "; ".join(f"{run.name}: {', '.join(m.metric for m in run.info.metrics) or 'none'}" for run in runs)
         raise UsageError(f"the runs have no metric in common: {listed}")
     asked = split_metrics([wanted] if isinstance(wanted, str) else wanted)
-    names = [spelled(name) for name in asked]
     known = {metric.metric: metric for metric in common}
     families = {metric.family for metric in common}
+    names = [name if name in known or name in families else spelled(name) for name in asked]
     for name in names:
         if name not in known and name not in families:
             having = [run.name for run in runs if any(metric.metric == name for metric in run.info.metrics)]
@@ -44,9 +44,11 @@ def choose_metrics(runs: Sequence[Run], wanted: Sequence[str] | str) -> list[Met
 
 
 def spelled(name: str) -> str:
-    """A metric as runs write it: an alias is not known there."""
-    metric = find_metric(name)
-    return str(metric) if metric else name
+    """A metric as runs write it: an alias is not known there. A name that means no metric stays as it is."""
+    try:
+        return str(parse_metric(name))
+    except UsageError:
+        return name
 
 
 # If a run has fewer headline metrics, all its metrics are shown.

@@ -17,7 +17,7 @@ from ragstone.engine.results import finish_tables, now, write_json, write_run
 from ragstone.engine.stored_evidence import StoredEvidence, StoredTool
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.formats import Reader, find_format
-from ragstone.registry import CATALOGUE, Metric, resolve_metrics
+from ragstone.registry import CATALOGUE, Metric, parse_metric, resolve_metrics
 from ragstone.storage.leftovers import RESCORES
 from ragstone.storage.places import Place, open_place, read_json
 from ragstone.storage.runs import Run, RunFolder, read_table, unfinished_runs
@@ -130,7 +130,8 @@ def _find_metrics(run: Run, names: Sequence[str] | None) -> tuple[list[Metric], 
     undefined: dict[str, str] = {}
     for name in [*(item["metric"] for item in run.info["metrics"]), *run.info["skipped"]]:
         try:
-            found.update({str(metric): metric for metric in resolve_metrics([name])})
+            metric = parse_metric(name, stored=True)
+            found[str(metric)] = metric
         except UnknownNameError:
             undefined[name] = _UNDEFINED
     return list(found.values()), undefined

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ragstone.data.types import Sample
-from ragstone.errors import DefinitionError, UnknownNameError, UsageError, nearest
+from ragstone.errors import DefinitionError, UnknownNameError
 from ragstone.registry.specs import EvidenceSpec, FunctionSpec, MetricSpec
 
 
@@ -37,6 +37,8 @@ class Catalogue:
     def __init__(self) -> None:
         self._metrics: dict[str, MetricSpec] = {}
         self._evidence: dict[str, EvidenceSpec] = {}
+        # Grows with every declaration, so that others can cache what they derive from the metrics.
+        self.version = 0
         # Functions that were passed to a call as metrics; they are in no set.
         self._passed: dict[str, MetricSpec] = {}
         # Names of the metrics other than their ids, kept because each new metric looks them up.
@@ -56,6 +58,7 @@ class Catalogue:
         else:
             self._other_names().add(spec)
         self._metrics[spec.name] = spec
+        self.version += 1
 
     def add_passed(self, spec: MetricSpec) -> None:
         """Take in a function that was passed as a metric; it replaces an earlier one of its name."""
@@ -152,37 +155,18 @@ class Catalogue:
         return found
 
     def metric(self, name: str) -> Preset:
-        """The metric of a name: an id, `family.name`, an alias, or the last part of an id if only one has it."""
-        if (preset := self._find(name.lower())) is not None:
-            return Preset(preset.spec, dict(preset.settings))
+        """The metric of a name as stored runs have it: `find`, or the last part of an id if only one has it."""
+        if preset := self.find(name):
+            return preset
         own = [spec for spec in self._metrics.values() if spec.name.rpartition(".")[2] == name.lower()]
-        if len(own) == 1:
-            return Preset(own[0], {})
-        candidates = self.candidates(name)
-        if len(candidates) > 1:
-            choices = ", ".join(sorted(spec.name for spec in candidates))
-            raise UsageError(f"metric '{name}' is ambiguous: say which of {choices}")
-        known = [spec.name for spec in candidates] or self._similar(name)
-        raise UnknownNameError("metric", name, known, "`ragstone metrics` lists all of them.")
+        if len(own) != 1:
+            raise UnknownNameError("metric", name, ())
+        return Preset(own[0], {})
 
-    def candidates(self, name: str) -> list[MetricSpec]:
-        """The metrics that a plain name may mean: those whose name or alias has it as its last part, or its first."""
-        word = name.lower()
-        found = []
-        for spec in self._metrics.values():
-            names = [spec.name, *(alias for alias, _ in spec.aliases)]
-            if any(word in (known.rpartition(".")[2], known.partition(".")[0]) for known in names):
-                found.append(spec)
-        return sorted(found, key=lambda spec: spec.name)
-
-    def _similar(self, name: str) -> list[str]:
-        """Names that are similar to a misspelled one, one per metric."""
-        homes = {alias: spec.name for spec in self._metrics.values() for alias, _ in spec.aliases}
-        homes |= {known: known for known in (*self._metrics, *self.sets())}
-        first: dict[str, str] = {}
-        for near in nearest(name, homes, 10):
-            first.setdefault(homes[near], near)
-        return list(first.values())
+    def find(self, name: str) -> Preset | None:
+        """The metric of an id, `family.name` or an alias, in any case."""
+        preset = self._find(name.strip().lower())
+        return Preset(preset.spec, dict(preset.settings)) if preset else None
 
     def _find(self, name: str) -> Preset | None:
         if (spec := self._metrics.get(name)) is None and (preset := self._other_names().presets.get(name)):

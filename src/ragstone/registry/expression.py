@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ragstone.errors import UnknownNameError, UsageError
-from ragstone.registry.catalogue import CATALOGUE, Catalogue
+from ragstone.registry.catalogue import CATALOGUE, Catalogue, Preset
+from ragstone.registry.names import look_up
 from ragstone.registry.specs import MetricSpec
 
-_NAME = re.compile(r"\s*([A-Za-z_][\w.]*)\s*")
+_NAME = re.compile(r"\s*(\w[^(@]*)")
 _WORD = re.compile(r"[A-Za-z_][\w.\-]*")
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -65,13 +67,30 @@ def make_metric(spec: MetricSpec, **settings: Any) -> Metric:
     return Metric(spec, tuple(kept))
 
 
-def parse_metric(text: str, catalogue: Catalogue = CATALOGUE) -> Metric:
-    """`recall@5`, `retrieval.recall@5`, `k_precision(aggregate=max)`, `ndcg(gain=exponential)@10`."""
+def parse_metric(text: str, catalogue: Catalogue = CATALOGUE, *, stored: bool = False) -> Metric:
+    """`recall@5`, `retrieval.recall@5`, `k_precision(aggregate=max)`, `ndcg(gain=exponential)@10`, and names of other systems.
+
+    A `stored` name is one that a run has: it may be a user's metric that is not loaded, so it means only what is written.
+    """
     match = _NAME.match(text)
     if not match:
         raise UsageError(f"'{text}' is not a metric: it must start with a name, as in recall@5")
-    spec, preset = catalogue.metric(match[1])
+    name = match[1].strip()
+    spec, preset = catalogue.metric(name) if stored else catalogue.find(name) or _understand(name, catalogue)
     return make_metric(spec, **{**preset, **_parse_settings(text, match.end())})
+
+
+def _understand(name: str, catalogue: Catalogue) -> Preset:
+    """The metric that a name of another spelling or system means; raises unless it is the same number."""
+    meaning = look_up(name, catalogue)
+    if meaning.kind != "same":
+        ask = f" `ragstone metrics {shlex.quote(name)}` shows them." if meaning.kind == "choice" else ""
+        raise UsageError(meaning.sentence + ask)
+    if members := catalogue.sets().get(meaning.targets[0]):
+        listed = ", ".join(sorted(preset.spec.name for preset in members))
+        raise UsageError(f"metric '{name}' is ambiguous: say which of {listed}")
+    metric = parse_metric(meaning.targets[0], catalogue)
+    return Preset(metric.spec, dict(metric.settings))
 
 
 def resolve_metrics(
@@ -97,12 +116,23 @@ def resolve_metrics(
         elif text == "quick":
             quick = (spec for spec in catalogue.metrics() if not (spec.slow or out_of_reach(spec)))
             chosen = [metric for spec in quick if not pointless(spec) for metric in _with_variants(spec)]
-        elif text in sets:
-            chosen = [metric for spec, settings in sets[text] for metric in _with_variants(spec, **settings)]
+        elif (members := sets.get(text) or sets.get(_find_set(text, catalogue))) is not None:
+            chosen = [metric for spec, settings in members for metric in _with_variants(spec, **settings)]
         else:
             chosen = [parse_metric(text, catalogue)]
         chosen_metrics.update({str(metric): metric for metric in chosen})
     return list(chosen_metrics.values())
+
+
+def _find_set(text: str, catalogue: Catalogue) -> str:
+    """The set that a name of another spelling or system means; empty if it means a metric or nothing."""
+    if catalogue.find(text) or "(" in text or "@" in text:
+        return ""
+    try:
+        meaning = look_up(text, catalogue)
+    except UnknownNameError:
+        return ""
+    return meaning.targets[0] if meaning.kind == "same" else ""
 
 
 def _with_variants(spec: MetricSpec, **settings: Any) -> list[Metric]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
-from ragstone.engine.metric_choice import find_metric
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.llm.user_code import split_file_name
 from ragstone.registry import Metric, parse_metric
@@ -135,8 +134,7 @@ def _make_plan(table: Mapping[str, Any], folder: str, name: str) -> SweepPlan:
     _check_kinds({name: table[name] for name in ("name", "seed") if name in table}, {"name": str, "seed": int}, "")
     if not isinstance(table.get("objective"), str):
         raise UsageError('the file needs the metric that decides, for example objective = "token_f1"')
-    if find_metric(table["objective"]) is None:
-        parse_metric(table["objective"])  # raises with the nearest names
+    parse_metric(table["objective"])  # raises with the nearest names
     metrics = table.get("metrics", [])
     if not isinstance(metrics, str) and not (
         isinstance(metrics, list) and all(isinstance(one, str) for one in metrics)

@@ -186,7 +186,7 @@ def estimate_series(
 def _choose(infos: Mapping[str, MetricInfo], metrics: Sequence[str] | None) -> list[MetricInfo]:
     if not metrics:
         return list(infos.values())
-    names = [spelled(name) for name in metrics]
+    names = [name if name in infos else spelled(name) for name in metrics]
     for name in names:
         if name not in infos:
             raise UnknownNameError("metric of this watch", name, infos, f"It has: {', '.join(infos) or 'none'}.")

@@ -276,7 +276,7 @@ def _score(case: Case, metric: MetricInfo, working: Working, mean: float | None)
 
 def _parse(name: str) -> Metric | None:
     try:
-        return parse_metric(name)
+        return parse_metric(name, stored=True)
     except UsageError:  # a metric of the user that is not defined here
         return None
 
