@@ -78,7 +78,7 @@ def test_the_metric_that_agrees_most_comes_first_and_others_are_told_from_it(run
 def test_every_level_and_coefficient_when_all_are_asked_for(runs, truth):
     found = measure_agreement(join(runs, make_labels(truth), ["quality"]), Settings(full=True))
     (item,) = found.metrics
-    assert len(item.correlations) == 20
+    assert len(item.correlations) == 24
     table = join(runs, make_labels(truth)).scores["quality"].reshape(SYSTEMS, COUNT)
     within = np.mean([stats.kendalltau(*pair)[0] for pair in zip(table.T, truth.T, strict=True)])
     assert item.correlations["kendall", "sample"].value == pytest.approx(within, abs=1e-9)

@@ -66,7 +66,7 @@ def test_json_tells_everything(cli, store):
     found = json.loads(cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--json").out)
     quality = found["metrics"][0]
     assert quality["metric"] == "quality"
-    assert len(quality["correlations"]) == 20
+    assert len(quality["correlations"]) == 24
     first = quality["correlations"][0]
     assert first["low"] < first["value"] < first["high"]
     assert found["people"]["alpha"]["scale"] == "nominal"
@@ -197,3 +197,44 @@ def test_labels_calibrate_the_judge(cli, tmp_path, monkeypatch):
 def test_there_must_be_a_judge_to_calibrate(cli, store):
     printed = cli("agree", "one", "two", "--human", "labels.csv", "-o", store, "--calibrate")
     assert (printed.code, "needs a metric from 0 to 1 of a judge" in printed.err) == (2, True)
+
+
+def test_preferences_between_two_runs_and_in_a_file_of_scores(cli, store, tmp_path):
+    (tmp_path / "pairs.csv").write_text(
+        "sample_id,preference,annotator,f1_a,f1_b\n"
+        + "".join(f"s{at},{'ab'[at % 2]},ann,{at % 2},0.5\n" for at in range(9))
+    )
+    printed = cli("agree", "one", "two", "--human", "pairs.csv", "-o", store)
+    assert printed.code == 0
+    assert "9 pairs of answers to 9 inputs; A better 5, tie 0, B better 4" in printed.out
+    assert "accuracy is of the 9 pairs that people decided; 0 ties left out" in printed.out
+    found = json.loads(cli("agree", "one", "two", "--human", "pairs.csv", "-o", store, "-m", "size", "--json").out)
+    assert found["votes"] == {"A_better": 5, "tie": 0, "B_better": 4}
+    assert found["metrics"][0]["verdicts"]["accuracy"]["n"] == 9
+    table = (
+        (tmp_path / "pairs.csv").read_text().replace("preference", "system_a,system_b,label").replace(",a,", ",x,y,a,")
+    )
+    (tmp_path / "scored.csv").write_text(table.replace(",b,", ",x,y,b,"))
+    printed = cli("agree", "--human", "scored.csv", "--html", "page.html")
+    assert "f1 ↑" in printed.out
+    assert "-1.000" in printed.out
+    assert "Agreement with people: preferences" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("one", "--human", "pairs.csv"), "a preference compares two systems"),
+        (
+            ("one", "two", "--human", "pairs.csv", "--ppi", "-m", "size"),
+            "need labels of single answers, not preferences",
+        ),
+        (("--human", "labels.csv"), "name the run with the answers"),
+        (("one", "two", "--human", "pairs.csv", "--map", "preference=winner"), "no label that can be used"),
+    ],
+)
+def test_preferences_that_cannot_be_used(cli, store, tmp_path, arguments, words):
+    (tmp_path / "pairs.csv").write_text("sample_id,preference\ns1,a\ns2,b\n")
+    printed = cli("agree", *arguments, "-o", store)
+    assert printed.code == 2
+    assert words in printed.err

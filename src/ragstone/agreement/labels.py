@@ -195,21 +195,27 @@ class Joined:
     # All scores of all runs, run by run, labelled or not.
     everything: Mapping[str, tuple[np.ndarray, ...]]
     remarks: tuple[str, ...]
+    # For preferences, the sample and the two systems of each row; labels and scores are of B, minus those of A.
+    pairs: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def labels(self) -> np.ndarray:
         """The mean rating of each row."""
         return np.asarray(np.nanmean(self.ratings, axis=1))
 
-    def scored(self, metric: str, turned: bool = False) -> Scored:
-        """The labelled rows with a score of this metric; negated if lower is better."""
-        there = ~np.isnan(self.scores[metric])
-        return Scored(self.scores[metric] * (-1 if turned else 1), self.labels, self.inputs, self.systems).take(there)
+    def scored(self, metric: str, turned: bool = False, each: bool = False) -> Scored:
+        """The labelled rows with a score of this metric, or `each` of their labels; negated if lower is better."""
+        scores = self.scores[metric] * (-1 if turned else 1)
+        rows = Scored(scores, self.labels, self.inputs, self.systems)
+        if each:
+            places, columns = np.nonzero(~np.isnan(self.ratings))
+            rows = rows.take(places)._replace(labels=self.ratings[places, columns])
+        return rows.take(~np.isnan(rows.scores))
 
 
 def join(runs: Sequence[Run], labels: Labels, metrics: Sequence[str] = ()) -> Joined:
     """Join labels with the scores of these metrics (by default all common metrics); there may be no labels yet."""
-    chosen, differing = _comparable(runs, choose_metrics(runs, metrics))
+    chosen, differing = comparable(runs, choose_metrics(runs, metrics))
     placed, lost = _place(runs, labels)
     if labels.labels and not placed:
         raise UsageError(f"{labels.source}: no label matches a sample of these runs: {'; '.join(lost)}")
@@ -217,7 +223,7 @@ def join(runs: Sequence[Run], labels: Labels, metrics: Sequence[str] = ()) -> Jo
     names = [metric.metric for metric in chosen]
     cells = [read_scores(run, names) for run in runs]
     systems, places = np.array(keys, dtype=np.int64).reshape(-1, 2).T
-    ratings, annotators = _rate(list(placed.values()))
+    ratings, annotators = rate(list(placed.values()))
     ids = [read_ids(run) for run in runs]
     inputs = np.array([ids[system][place] for system, place in keys], dtype=object)
     return Joined(
@@ -236,14 +242,14 @@ def join(runs: Sequence[Run], labels: Labels, metrics: Sequence[str] = ()) -> Jo
     )
 
 
-def _comparable(runs: Sequence[Run], metrics: Sequence[MetricInfo]) -> tuple[list[MetricInfo], list[str]]:
+def comparable(runs: Sequence[Run], metrics: Sequence[MetricInfo]) -> tuple[list[MetricInfo], list[str]]:
     """The metrics with the same signature in all runs, and a remark about the others."""
     signatures = [{metric.metric: metric.signature for metric in run.info.metrics} for run in runs]
     mixed = [metric.metric for metric in metrics if len({side[metric.metric] for side in signatures}) > 1]
     able = [metric for metric in metrics if metric.metric not in mixed]
     if not able:
         raise UsageError(
-            f"the signatures of {_some(mixed)} differ between these runs (for example another judge or version), so their "
+            f"the signatures of {name_some(mixed)} differ between these runs (for example another judge or version), so their "
             "scores cannot be combined. Use one run, or evaluate the runs in the same way."
         )
     return able, [f"left out, because the signatures differ between the runs: {', '.join(mixed)}"] if mixed else []
@@ -251,10 +257,7 @@ def _comparable(runs: Sequence[Run], metrics: Sequence[MetricInfo]) -> tuple[lis
 
 def _place(runs: Sequence[Run], labels: Labels) -> tuple[dict[tuple[int, int], list[Label]], list[str]]:
     """The labels by run and row, and remarks about labels without a row."""
-    # The runs by id, and by name if the name is unique.
-    names = [run.name for run in runs]
-    known = {run.name: place for place, run in enumerate(runs) if names.count(run.name) == 1}
-    known |= {run.id: place for place, run in enumerate(runs)}
+    known = systems_by_name(runs)
     rows = [{name: place for place, name in enumerate(read_ids(run))} for run in runs]
     placed: dict[tuple[int, int], list[Label]] = {}
     systems: dict[str, int] = {}
@@ -270,8 +273,15 @@ def _place(runs: Sequence[Run], labels: Labels) -> tuple[dict[tuple[int, int], l
             placed.setdefault((system, place), []).append(label)
     lost = [f"{count} labels are for '{name}', which is not one of these runs" for name, count in systems.items()]
     if samples:
-        lost.append(f"{len(samples)} labels are for samples that their run does not have: {_some(samples)}")
+        lost.append(f"{len(samples)} labels are for samples that their run does not have: {name_some(samples)}")
     return dict(sorted(placed.items())), lost
+
+
+def systems_by_name(runs: Sequence[Run]) -> dict[str, int]:
+    """The runs by id, and by name if the name is unique."""
+    names = [run.name for run in runs]
+    known = {run.name: place for place, run in enumerate(runs) if names.count(run.name) == 1}
+    return known | {run.id: place for place, run in enumerate(runs)}
 
 
 def _system(label: Label, known: Mapping[str, int], runs: Sequence[Run]) -> int | None:
@@ -285,7 +295,7 @@ def _system(label: Label, known: Mapping[str, int], runs: Sequence[Run]) -> int 
     )
 
 
-def _rate(given: Sequence[Sequence[Label]]) -> tuple[np.ndarray, tuple[str, ...]]:
+def rate(given: Sequence[Sequence[Label]]) -> tuple[np.ndarray, tuple[str, ...]]:
     """One column per annotator; labels without an annotator fill extra columns in order."""
     named = dict.fromkeys(label.annotator for labels in given for label in labels if label.annotator is not None)
     unnamed = max((sum(label.annotator is None for label in labels) for labels in given), default=0)
@@ -318,7 +328,8 @@ def _count(runs: Sequence[Run], labels: Labels, placed: Mapping[tuple[int, int],
         yield "estimates assume that the rows of a round are labelled from the top"
 
 
-def _some(names: Sequence[str]) -> str:
+def name_some(names: Sequence[str]) -> str:
+    """The first names and the number of others."""
     few = list(dict.fromkeys(names))
     more = f" and {len(few) - _MOST_NAMED} more" if len(few) > _MOST_NAMED else ""
     return ", ".join(few[:_MOST_NAMED]) + more

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +44,15 @@ from ragstone.stats.rater_agreement import (
     make_kappa,
     make_macro,
 )
-from ragstone.stats.resampled_measures import Estimate, Measure, best_chances, estimate, spread, take_measure
+from ragstone.stats.resampled_measures import (
+    Estimate,
+    Measure,
+    best_chances,
+    estimate,
+    estimate_mean,
+    spread,
+    take_measure,
+)
 from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import read_rows
 
@@ -77,6 +86,11 @@ def find_disagreements(joined: Joined, metric: str, turned: bool, most: int) -> 
         if apart[row] < _WORTH_READING:
             return
         place = int(there[row])
+        ends = float(joined.labels[place]), float(scores[row]), float(apart[row])
+        if joined.pairs:
+            (sample_id, *sides), names = joined.pairs[place], {run.id: run.name for run in joined.runs}
+            yield Disagreement(metric, sample_id, " and ".join(names.get(side, side) for side in sides), "", "", *ends)
+            continue
         run = joined.runs[int(joined.systems[place])]
         columns = ["id", "question", "answer"]
         ((_, batch),) = read_rows(run.folder.samples, [int(joined.places[place])], columns)
@@ -87,9 +101,7 @@ def find_disagreements(joined: Joined, metric: str, turned: bool, most: int) -> 
             run.name,
             sample["question"] or "",
             sample["answer"] or "",
-            float(joined.labels[place]),
-            float(scores[row]),
-            float(apart[row]),
+            *ends,
         )
 
 
@@ -123,6 +135,8 @@ class Ceiling:
     correlation_interval: Interval | None
     # Cohen's kappa of each pair of annotators (columns of the ratings), with the number of rows that both rated.
     kappas: Mapping[tuple[int, int], tuple[int, float]] = field(default_factory=dict)
+    # For preferences, how often the votes of two annotators are equal; see `measure_votes`.
+    votes: Mapping[str, Vote] = field(default_factory=dict)
 
     @property
     def mean_kappa(self) -> float | None:
@@ -191,6 +205,32 @@ def _make_leave_one_out(table: np.ndarray, coefficient: Coefficient) -> Measure:
     return measure
 
 
+class Vote(NamedTuple):
+    """The share of equal votes and their number."""
+
+    share: Estimate
+    votes: int
+
+
+def measure_votes(ours: np.ndarray, theirs: np.ndarray, groups: np.ndarray) -> dict[str, Vote]:
+    """How often two votes are equal, with ties and without the ties of either side: the two setups of MT-bench."""
+    equal = (np.sign(ours) == np.sign(theirs)).astype(np.float64)
+    chosen = {"votes": np.ones(len(equal), dtype=bool), "decided_votes": (ours != 0) & (theirs != 0)}
+    return {
+        name: Vote(estimate_mean(equal[rows], groups[rows], (0.0, 1.0)), int(rows.sum()))
+        for name, rows in chosen.items()
+    }
+
+
+def _measure_people(joined: Joined) -> dict[str, Vote]:
+    """The votes of every two annotators about the same pair."""
+    rated, blocks = ~np.isnan(joined.ratings), [np.zeros((0, 3))]
+    for columns in combinations(range(rated.shape[1]), 2):
+        rows = np.flatnonzero(rated[:, columns].all(axis=1))
+        blocks.append(np.column_stack([joined.ratings[rows][:, columns], joined.inputs[rows]]))
+    return measure_votes(*np.concatenate(blocks).T)
+
+
 @dataclass(frozen=True)
 class Verdicts:
     """Measures by name, the threshold for a positive score, and the number of rows with tied labels."""
@@ -198,6 +238,26 @@ class Verdicts:
     measures: Mapping[str, Estimate]
     threshold: float | None
     tied: int
+    # For preferences, the number of pairs or votes of each measure, and of decided pairs with equal scores.
+    counts: Mapping[str, int] = field(default_factory=dict)
+    equal_scores: int = 0
+
+
+def judge_preferences(joined: Joined, metric: MetricInfo) -> Verdicts:
+    """Accuracy on the pairs that people decided (equal scores count half), and the agreement with each vote."""
+    turned = metric.better == "lower"
+    rows, each = (joined.scored(metric.metric, turned, each=each) for each in (False, True))
+    decided = rows.take(rows.labels != 0)
+    right = (1 + np.sign(decided.scores) * np.sign(decided.labels)) / 2
+    votes = measure_votes(each.scores, each.labels, each.inputs)
+    return Verdicts(
+        {"accuracy": estimate_mean(right, decided.inputs, (0.0, 1.0))}
+        | {name: vote.share for name, vote in votes.items()},
+        None,
+        len(rows.labels) - len(right),
+        {"accuracy": len(right)} | {name: vote.votes for name, vote in votes.items()},
+        int((decided.scores == 0).sum()),
+    )
 
 
 def judge_verdicts(joined: Joined, metric: MetricInfo, threshold: float | None) -> Verdicts | None:
@@ -310,12 +370,15 @@ def measure_agreement(joined: Joined, settings: Settings, show: int = 0) -> Agre
     able = [item for item in found if item.correlations[key].value is not None]
     able.sort(key=lambda item: -(item.correlations[key].value or 0.0))
     able = _with_p_best(able, [item.correlations[key] for item in able])
+    ceiling = measure_ceiling(joined.ratings, joined.inputs, settings.coefficient)
+    if joined.pairs and ceiling:
+        ceiling = replace(ceiling, votes=_measure_people(joined))
     return Agreement(
         joined=joined,
         settings=settings,
         metrics=tuple(able),
         lacking={item.metric: item.correlations[key].reason for item in found if item.correlations[key].value is None},
-        ceiling=measure_ceiling(joined.ratings, joined.inputs, settings.coefficient),
+        ceiling=ceiling,
         disagreements=tuple(find_disagreements(joined, able[0].metric, able[0].better == "lower", show))
         if able
         else (),
@@ -324,7 +387,7 @@ def measure_agreement(joined: Joined, settings: Settings, show: int = 0) -> Agre
 
 def _measure(joined: Joined, metric: MetricInfo, settings: Settings) -> MetricAgreement:
     name, turned = metric.metric, metric.better == "lower"
-    rows = joined.scored(name, turned)
+    rows, each = (joined.scored(name, turned, each=each) for each in (False, True))
     coefficients = COEFFICIENTS if settings.full else (settings.coefficient,)
     return MetricAgreement(
         metric=name,
@@ -333,15 +396,17 @@ def _measure(joined: Joined, metric: MetricInfo, settings: Settings) -> MetricAg
         correlations={
             (coefficient, level): correlate_at(
                 level,
-                rows,
+                each if level == "label" else rows,
                 coefficient,
                 settings.confidence,
-                affordable_resamples(len(joined.inputs), coefficient),
+                affordable_resamples(len(each.labels if level == "label" else rows.labels), coefficient),
             )
             for coefficient in coefficients
             for level in LEVELS
         },
-        verdicts=judge_verdicts(joined, metric, settings.threshold),
+        verdicts=judge_preferences(joined, metric)
+        if joined.pairs
+        else judge_verdicts(joined, metric, settings.threshold),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import METRICS, OUTPUT, RUNS, argument, load_metrics_files, option, parse_map, shared
+from ragstone.cli.options import DATA, METRICS, OUTPUT, RUNS, argument, load_metrics_files, option, parse_map, shared
 from ragstone.cli.output import command_line, console, find_run, next_steps, print_json, write_file
 from ragstone.errors import UnknownNameError, UsageError
 
@@ -17,14 +17,22 @@ if TYPE_CHECKING:
     from ragstone.agreement.labels import Joined
     from ragstone.agreement.metric_agreement import MixtureFit, Settings
 
-DEMO_LABELS = "demo"
+# The shipped labels, for the runs of `ragstone demo`.
+DEMO_LABELS = {"demo": "labels.csv", "demo-preferences": "preferences.csv"}
 NO_LABELS = "name the file with the human labels: --human labels.csv"
 _MOST_LISTED = 20
 
 
 def agree(
-    runs: list[str] = argument("RUN...", f"{RUNS} One per system."),
+    runs: list[str] = argument("[RUN]...", f"{RUNS} One per system.", []),
     human: list[str] = shared("human"),
+    annotator: list[str] = option(
+        [],
+        "--annotator",
+        "Only the preferences of these people: --annotator 'expert_*'. Repeatable.",
+        DATA,
+        metavar="NAME",
+    ),
     metrics: list[str] = shared("metrics"),
     ppi: bool = option(
         False, "--ppi", "Estimate the human label of all rows from labels and one metric (-m).", METRICS
@@ -43,7 +51,7 @@ def agree(
         None, "--coefficient", "Sort by spearman, pearson, kendall or somers.", METRICS, metavar="NAME"
     ),
     level: str = option(
-        "dataset", "--level", "Level of correlation: dataset, sample, system, partial or residual.", METRICS
+        "dataset", "--level", "Level of correlation: dataset, sample, system, partial, residual or label.", METRICS
     ),
     threshold: float | None = shared("threshold"),
     show: int = shared("show"),
@@ -54,10 +62,23 @@ def agree(
     full: bool = shared("full"),
     json: bool = shared("json"),
 ) -> None:
-    """Compare metrics with human labels to see which one to trust."""
+    """Compare metrics with human labels or preferences to see which one to trust."""
     from ragstone.agreement.judge_check import Calibrated
 
     load_metrics_files(metrics_file)
+    preferences = _preferences(runs, human, metrics, map, value, out, annotator)
+    if preferences is not None:
+        if ppi or label_next is not None or mix or calibrate:
+            raise UsageError(
+                "--ppi, --label-next, --mix and --calibrate need labels of single answers, not preferences"
+            )
+        settings = _make_settings(preferences, coefficient, level, threshold)
+        _show_agreement(preferences, settings, show, full, json, (None, html), None)
+        return
+    if not runs or annotator:
+        raise UsageError(
+            "name the run with the answers; only preferences (system_a, system_b, label) take --annotator or no run"
+        )
     joined = _joined(runs, human, metrics, map, value, out, first=label_next is not None)
     again = {"human": human, "map": map, "value": value, "out": out, "metrics_file": metrics_file}
     if label_next is not None:
@@ -81,6 +102,17 @@ def agree(
         elif not json:
             step = command_line("agree", *runs, "-m", "METRIC", "--ppi", **again)  # type: ignore[arg-type]
             next_steps((step, "estimate the human label of all rows"))
+
+
+def _preferences(
+    runs: list[str], human: list[str], metrics: list[str], map: list[str], value: list[str], out: str, people: list[str]
+) -> Joined | None:
+    """The preferences of the files next to the differences of scores; None if the files have labels of single answers."""
+    from ragstone.agreement.labels import parse_words
+    from ragstone.agreement.preferences import join_preferences, read_preferences
+
+    read = read_preferences([_find_labels(file) for file in human], parse_words(value), parse_map(map))
+    return None if read is None else join_preferences([find_run(name, out) for name in runs], read, metrics, people)
 
 
 def _joined(
@@ -150,14 +182,14 @@ def join_labels(
 
 
 def _find_labels(file: str) -> str:
-    """A file of labels; `demo` is the shipped one, for the runs of `ragstone demo`."""
+    """A file of labels, or a shipped one by its name."""
     from importlib import resources
 
     from ragstone.storage.places import open_place
 
-    if file != DEMO_LABELS or open_place(file).exists():
+    if file not in DEMO_LABELS or open_place(file).exists():
         return file
-    return str(resources.files("ragstone.examples") / "harbour" / "labels.csv")
+    return str(resources.files("ragstone.examples") / "harbour" / DEMO_LABELS[file])
 
 
 def _make_settings(joined: Joined, coefficient: str | None, level: str, threshold: float | None) -> Settings:

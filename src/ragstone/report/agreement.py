@@ -28,6 +28,7 @@ _LEVEL = {
     "system": "systems",
     "partial": "in systems",
     "residual": "residuals",
+    "label": "each label",
 }
 _LEVEL_MEANINGS = {
     "dataset": "over all rows",
@@ -35,6 +36,7 @@ _LEVEL_MEANINGS = {
     "system": "between the means of systems",
     "partial": "within systems",
     "residual": "of residuals given the system",
+    "label": "over all labels, each on its own",
 }
 _MEASURES = {
     "roc_auc": "ROC-AUC",
@@ -46,6 +48,8 @@ _MEASURES = {
     "kappa": "kappa",
     "weighted_kappa": "weighted kappa",
     "calibration_error": "calibration error",
+    "votes": "equal votes",
+    "decided_votes": "without ties",
 }
 _TONES = {"best": "good", "less": "bad", "maybe": "muted"}
 
@@ -94,6 +98,7 @@ def agreement_dict(agreement: Agreement) -> dict[str, Any]:
         "remarks": list(joined.remarks),
         "metrics": [_metric_dict(item) for item in agreement.metrics],
         "not_measured": dict(agreement.lacking),
+        **({"votes": _count_votes(agreement)} if joined.pairs else {}),
         "people": None
         if ceiling is None
         else {
@@ -112,6 +117,7 @@ def agreement_dict(agreement: Agreement) -> dict[str, Any]:
                 "value": ceiling.correlation,
                 **_ends(ceiling.correlation_interval),
             },
+            **{name: {**_cell_dict(vote.share), "n": vote.votes} for name, vote in ceiling.votes.items()},
         },
         "disagreements": [vars(item) for item in agreement.disagreements],
     }
@@ -134,9 +140,17 @@ def _metric_dict(item: MetricAgreement) -> dict[str, Any]:
         else {
             "threshold": verdicts.threshold,
             "evenly_split": verdicts.tied,
-            **{name: {"value": cell.value, **_ends(cell.interval)} for name, cell in verdicts.measures.items()},
+            **({"equal_scores": verdicts.equal_scores} if verdicts.counts else {}),
+            **{
+                name: _cell_dict(cell) | ({"n": verdicts.counts[name]} if verdicts.counts else {})
+                for name, cell in verdicts.measures.items()
+            },
         },
     }
+
+
+def _cell_dict(cell: Estimate) -> dict[str, float | None]:
+    return {"value": cell.value, **_ends(cell.interval)}
 
 
 def _ends(interval: Interval | None) -> dict[str, float | None]:
@@ -175,6 +189,10 @@ def _labels_line(agreement: Agreement) -> str:
     rows, inputs, systems = len(joined.inputs), len(set(joined.inputs.tolist())), len(set(joined.systems.tolist()))
     labels = joined.labels
     people = f", by {len(joined.annotators)} annotators" if len(joined.annotators) > 1 else ""
+    if joined.pairs:
+        votes = _count_votes(agreement)
+        words = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in votes.items())
+        return f"{counted(rows, 'pair')} of answers to {counted(inputs, 'input')}{people}; {words}"
     names = ", ".join(run.name for run in joined.runs)
     return (
         f"{names}: {counted(rows, 'labelled answer')} of {counted(systems, 'system')} to "
@@ -182,12 +200,23 @@ def _labels_line(agreement: Agreement) -> str:
     )
 
 
+def _count_votes(agreement: Agreement) -> dict[str, int]:
+    ratings = agreement.joined.ratings
+    return {
+        "A_better": int((ratings < 0).sum()),
+        "tie": int((ratings == 0).sum()),
+        "B_better": int((ratings > 0).sum()),
+    }
+
+
 def _method_line(agreement: Agreement) -> str:
     settings = agreement.settings
+    pairs = " Scores are those of B minus those of A; positive labels prefer B." if agreement.joined.pairs else ""
     return (
         f"Sorted by {COEFFICIENT[settings.coefficient]} {_LEVEL_MEANINGS[settings.level]}. The sign is inverted for "
         f"metrics with ↓ (lower is better). Intervals: {settings.confidence:.0%} bootstrap over inputs; ± is half the "
         "width. p: probability under the hypothesis that the metric is the best one, tested against all others together."
+        + pairs
     )
 
 
@@ -239,7 +268,7 @@ def _other_levels(agreement: Agreement) -> list[Level]:
     return [
         level
         for level in LEVELS
-        if level not in (chosen.level, "residual")
+        if level not in (chosen.level, "residual", *(() if agreement.joined.pairs else ("label",)))
         and any(item.correlations[chosen.coefficient, level].value is not None for item in agreement.metrics)
     ]
 
@@ -256,7 +285,8 @@ def _measures(agreement: Agreement, most: int) -> Iterator[RenderableType]:
     names = [name for name in _MEASURES if any(name in verdicts.measures for _, verdicts in judged)]
     if not judged:
         return
-    yield title("labels of yes and no" if "roc_auc" in names else "labels in steps")
+    steps = "labels of yes and no" if "roc_auc" in names else "labels in steps"
+    yield title("accuracy on decided pairs, and agreement with single votes" if agreement.joined.pairs else steps)
     thresholds = ["yes from"] if "f1" in names else []
     measures = [Column(_MEASURES[name], "right", priority=at) for at, name in enumerate(names)]
     table = Table([Column("metric", wrap="name"), *measures, *columns(*thresholds)])
@@ -296,6 +326,12 @@ def _remarks(agreement: Agreement, most: int, more: str) -> Iterator[str]:
                 f"within inputs, {item.metric}: {cells[0].units:,} inputs, {cells[0].skipped:,} skipped because scores or "
                 "labels are constant there"
             )
+    for item in agreement.metrics[:1] if agreement.joined.pairs else ():
+        if item.verdicts:
+            yield (
+                f"accuracy is of the {counted(item.verdicts.counts['accuracy'], 'pair')} that people decided; "
+                f"{counted(item.verdicts.tied, 'tie')} left out; equal scores count half ({item.metric}: {item.verdicts.equal_scores})"
+            )
     for reason, names in by_reason(agreement.lacking.items()).items():
         yield f"not compared with labels: {', '.join(names)}: {reason}"
     ceiling = agreement.ceiling
@@ -304,6 +340,9 @@ def _remarks(agreement: Agreement, most: int, more: str) -> Iterator[str]:
             f"{ceiling.annotators} annotators, {ceiling.shared:,} rows labelled by two or more: Krippendorff's alpha "
             f"({ceiling.scale}) {number(ceiling.alpha)} ({interval_text(*(ceiling.alpha_interval or (None, None)))})"
         )
+    if ceiling and ceiling.votes:
+        shares = [f"{number(vote.share.value)} of {vote.votes:,}" for vote in ceiling.votes.values()]
+        yield f"equal votes of two annotators: {shares[0]}; without ties {shares[1]}"
     if ceiling and ceiling.kappas:
         yield (
             f"Cohen's kappa between annotators: mean {number(ceiling.mean_kappa)} over "
@@ -316,7 +355,7 @@ def _disagreements(agreement: Agreement, width: int) -> Iterator[RenderableType]
         yield title(f"largest disagreements between {agreement.disagreements[0].metric} and people")
     for item in agreement.disagreements:
         head = Text(f"  people {item.label:.2f}, {visible(item.metric)} {item.score:.2f}")
-        head.append(f"   {one_line(item.sample_id, 20)} of {one_line(item.system, 20)}", style="dim")
+        head.append(f"   {one_line(item.sample_id, 20)} of {one_line(item.system, 40)}", style="dim")
         yield head
         for name, text in (("question", item.question), ("answer", item.answer)):
             if text:

@@ -154,8 +154,8 @@ def _order(times: np.ndarray, first: np.ndarray, second: np.ndarray, strata: np.
     return surplus / 2
 
 
-Level = Literal["dataset", "sample", "system", "partial", "residual"]
-LEVELS: tuple[Level, ...] = ("dataset", "sample", "system", "partial", "residual")
+Level = Literal["dataset", "sample", "system", "partial", "residual", "label"]
+LEVELS: tuple[Level, ...] = ("dataset", "sample", "system", "partial", "residual", "label")
 # With two systems the coefficient can only be 1 or -1.
 LEAST_SYSTEMS = 3
 LEAST_ROWS = 3
@@ -217,7 +217,7 @@ def affordable_resamples(rows: int, coefficient: Coefficient) -> int:
 def _prepare(level: Level, rows: Scored, coefficient: Coefficient) -> tuple[Measure | None, int, int, str]:
     if len(rows.scores) < LEAST_ROWS:
         return None, len(rows.scores), 0, f"{len(rows.scores)} labelled rows have a score; it takes {LEAST_ROWS}"
-    if level == "dataset":
+    if level in ("dataset", "label"):  # for "label" the rows are single labels
         return make_correlation(rows.scores, rows.labels, coefficient), len(rows.scores), 0, ""
     systems = len(np.unique(rows.systems))
     if level == "sample":

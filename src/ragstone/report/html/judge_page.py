@@ -56,7 +56,7 @@ def agreement_html(agreement: Agreement, fit: MixtureFit | None = None, path: st
     if fit is not None:
         embedded["mixture"] = mixture_dict(fit, path)
         sections.append(_mixture_section(fit, coefficient))
-    names = ", ".join(run.name for run in agreement.joined.runs)
+    names = ", ".join(run.name for run in agreement.joined.runs) or "preferences"
     return _render("Agreement with people", names, headline(agreement), sections, embedded)
 
 
