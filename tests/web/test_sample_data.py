@@ -1,8 +1,8 @@
 """Facts and chunks as page data, excerpts and limits."""
 
 from ragstone.analysis.sample_evidence import read_case
+from ragstone.report.html.marked_text import excerpt
 from ragstone.views.marks import Limits
-from ragstone.web.marked_text import excerpt
 
 
 def test_marked_facts_are_the_matches(viewer, better):

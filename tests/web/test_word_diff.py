@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.report.html.marked_text import overlay
 from ragstone.text.word_diff import is_readable, word_diff
-from ragstone.web.marked_text import overlay
 from ragstone.web.pages.facts import nearest_miss
 
 WORDS = st.lists(st.sampled_from(["a", "boat", "red", "leaves", " ", "\n", ".", ",", "9", "é"]), max_size=30).map(

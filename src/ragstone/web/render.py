@@ -19,9 +19,9 @@ from markupsafe import Markup, escape
 from ragstone._version import __version__
 from ragstone.number_format import number
 from ragstone.report.html.charts import element, picture
+from ragstone.report.html.marked_text import marked_text
 from ragstone.report.html.page import make_environment
 from ragstone.report.html.series_chart import series_chart
-from ragstone.web.marked_text import marked_text
 from ragstone.web.row_plots import legend_marks, scatter_plot
 from ragstone.web.run_trend import trend_chart
 

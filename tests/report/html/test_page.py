@@ -8,7 +8,8 @@ import re
 
 import pytest
 
-from ragstone.report.html.page import _cut_for_print, breakable, script_json
+from ragstone.report.html.marked_text import cut_for_print
+from ragstone.report.html.page import breakable, script_json
 from ragstone.views.marks import Piece
 from tests.report.pages import Page
 from tests.report.runs import BIDI, EVIL
@@ -96,7 +97,7 @@ def test_names_break_where_they_may():
 
 def test_marks_and_what_is_near_them_are_printed():
     far = "word " * 200
-    parts = list(_cut_for_print([Piece(far), Piece("the fact", "good", (1,)), Piece(far)], 100))
+    parts = list(cut_for_print([Piece(far), Piece("the fact", "good", (1,)), Piece(far)], 100))
     assert "".join(piece.text for piece, _ in parts) == f"{far}the fact{far}"
     text = "".join(piece.text if printed else "…" for piece, printed in parts)
     assert text.startswith("… word")
@@ -106,14 +107,14 @@ def test_marks_and_what_is_near_them_are_printed():
 
 
 def test_the_start_of_a_text_without_marks_is_printed():
-    assert list(_cut_for_print("a short text", 100)) == [(Piece("a short text"), True)]
-    (start, yes), (rest, no) = _cut_for_print("word " * 100, 100)
+    assert list(cut_for_print([Piece("a short text")], 100)) == [(Piece("a short text"), True)]
+    (start, yes), (rest, no) = cut_for_print([Piece("word " * 100)], 100)
     assert (yes, no) == (True, False)
     assert start.text + rest.text == "word " * 100
     assert 50 < len(start.text) <= 100
-    assert [printed for _, printed in _cut_for_print("漢" * 500, 100)] == [True, False]
+    assert [printed for _, printed in cut_for_print([Piece("漢" * 500)], 100)] == [True, False]
 
 
 def test_not_all_of_a_text_full_of_marks_is_printed():
-    parts = list(_cut_for_print([Piece("x" * 90, "good", (1,)), Piece(" ")] * 20, 100))
+    parts = list(cut_for_print([Piece("x" * 90, "good", (1,)), Piece(" ")] * 20, 100))
     assert sum(len(piece.text) for piece, printed in parts if printed) < 500

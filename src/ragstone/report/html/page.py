@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -17,12 +17,11 @@ from markupsafe import Markup
 from ragstone._version import __version__
 from ragstone.number_format import dollars, number, places_for, signed, with_interval
 from ragstone.report.html import charts
-from ragstone.views.marks import Piece
+from ragstone.report.html.marked_text import diff_text, hue, marked_text
 from ragstone.views.phrases import numbered, visible
 from ragstone.views.run import by_part
 from ragstone.views.terms import TERMS
 
-_HUES = 8
 # Characters that end a script element, open a comment, or break a line in JavaScript but not in JSON.
 _UNSAFE_IN_SCRIPT = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -69,40 +68,6 @@ def breakable(name: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=[._(@])(?=.)", visible(name)))
 
 
-def hue(number: int) -> str:
-    """The CSS class for the colour of a fact, by its number from 1."""
-    return f"hue{(number - 1) % _HUES}"
-
-
-def _cut_for_print(text: str | Sequence[Piece], most: int) -> Iterator[tuple[Piece, bool]]:
-    """Parts of a text, and whether they are printed: marks and what is near them, or the first `most` characters."""
-    pieces = [Piece(text)] if isinstance(text, str) else list(text)
-    marked = [place for place, piece in enumerate(pieces) if piece.numbers]
-    left = 3 * most
-    for place, piece in enumerate(pieces):
-        if piece.numbers:
-            yield piece, left > 0
-            left -= len(piece.text)
-            continue
-        head = most if not marked else most // 2 if place > marked[0] else 0
-        tail = most // 2 if marked and place < marked[-1] else 0
-        for part, printed in _split(piece.text, min(head, max(0, left)), min(tail, max(0, left))):
-            yield Piece(part), printed
-            left -= len(part) if printed else 0
-
-
-def _split(text: str, head: int, tail: int) -> Iterator[tuple[str, bool]]:
-    """The start, the middle that is not printed, and the end, cut between words if possible."""
-    if len(text) <= head + tail + 80:
-        yield text, True
-        return
-    start = text.rfind(" ", head // 2, head) + 1 or head
-    end = max(text.find(" ", len(text) - tail, len(text) - tail // 2), len(text) - tail)
-    for part, printed in ((text[:start], True), (text[start:end], False), (text[end:], True)):
-        if part:
-            yield part, printed
-
-
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
@@ -131,7 +96,6 @@ def make_environment(read: Callable[[str], str]) -> Environment:
     )
     environment.filters |= {
         "thousands": lambda number: f"{number:,}",
-        "cut_for_print": _cut_for_print,
         "breakable": breakable,
         "number": number,
         "signed": signed,
@@ -144,6 +108,8 @@ def make_environment(read: Callable[[str], str]) -> Environment:
     environment.globals |= {
         # A page in the viewer is live: it links to other pages and waits for what is not ready.
         "live": False,
+        "marked": lambda *parts: marked_text(*parts, views=False),
+        "diffed": diff_text,
         "layout": "base.html",
         "terms": TERMS,
         "with_interval": with_interval,

@@ -11,13 +11,13 @@ from starlette.datastructures import QueryParams
 
 from ragstone.analysis.fact_causes import trace_facts
 from ragstone.analysis.sample_evidence import Case
+from ragstone.report.html.marked_text import excerpt
 from ragstone.report.html.run_page import describe_run
 from ragstone.text.word_diff import word_diff
 from ragstone.views.marks import Limits
 from ragstone.views.phrases import one_line
 from ragstone.views.sample import sample_view
 from ragstone.web.library import Library
-from ragstone.web.marked_text import excerpt
 from ragstone.web.pages.sample import describe_sample, read_sample, walk
 from ragstone.web.truth.rescore import cases_of
 

@@ -14,6 +14,7 @@ from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.comparison import Comparison
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk
+from ragstone.report.html.marked_text import overlay
 from ragstone.report.html.run_page import describe_run
 from ragstone.storage.runs import Run
 from ragstone.text.word_diff import is_readable, word_diff
@@ -22,7 +23,6 @@ from ragstone.views.phrases import one_line
 from ragstone.views.run import arrow_of, headline_metrics
 from ragstone.views.sample import ClaimView, SampleView, chunk_marks, holds_what_is_needed, sample_view
 from ragstone.web.library import Library
-from ragstone.web.marked_text import overlay
 from ragstone.web.navigation import NotFoundError, neighbours, required_number
 from ragstone.web.pages.comparison import read_pairs
 from ragstone.web.pages.sample import describe_sample, read_sample
@@ -66,16 +66,18 @@ def pair_page(library: Library, query: QueryParams, before: str, after: str, row
         "chunks": _chunks(samples[0][1:], samples[1][1:], limits),
         "facts": _facts(*views),
         "scores": _scores(indexes, rows),
-        "others": [_other(library, new, number, run, limits) for run in query.getlist("with")[:_MAX_OTHERS]],
+        "others": [_other(library, new, samples, run, limits) for run in query.getlist("with")[:_MAX_OTHERS]],
         "cut": limits.cut,
     }
 
 
-def _other(library: Library, new: Run, number: int, name: str, limits: Limits) -> dict[str, Any]:
-    """Return the same sample in a further run; without a side if the run does not have it."""
+def _other(
+    library: Library, new: Run, samples: Sequence[tuple[int, Case, Outcome]], name: str, limits: Limits
+) -> dict[str, Any]:
+    """Return the same sample in a further run, compared with the answer of A; without a side if the run does not have it."""
     run = library.run(name)
     pairs = align(run, new)
-    [*rows] = pairs.before[pairs.after == number - 1].tolist()
+    [*rows] = pairs.before[pairs.after == samples[1][0] - 1].tolist()
     if not rows:
         return {**describe_run(run), "side": None}
     at, case, outcome = read_sample(library.index(run), str(rows[0] + 1))
@@ -83,7 +85,7 @@ def _other(library: Library, new: Run, number: int, name: str, limits: Limits) -
         **describe_run(run),
         "side": describe_sample(sample_view(at, case, outcome, limits=limits)),
         "sample": f"/runs/{run.id}/samples/{at}",
-        "text": None if case.sample.answer is None else limits.shorten(case.sample.answer),
+        "text": _answers(samples[0][1], case, limits)["texts"][1],
     }
 
 

@@ -39,7 +39,6 @@ from ragstone.views.system_strip import SampleUsage
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.label_bar import label_parts
 from ragstone.web.library import Library
-from ragstone.web.markdown_html import is_markdown
 from ragstone.web.navigation import NotFoundError, neighbours, required_number
 from ragstone.web.pages.run import judgements_of, read_state
 from ragstone.web.run_index import RunIndex
@@ -83,7 +82,6 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
     links = EvidenceLinks(case, outcome, limits.size)
     scores = explained_scores(index, at - 1, case)
     bar, steps, forms = label_parts(library, index.run, at, case, query, walk(library, index, at, query))
-    texts = [case.sample.answer or "", *(case.sample.references or ()), *(c.text for c in case.sample.contexts or ())]
     return {
         "page": "sample",
         "title": f"{one_line(view.id, 60)} in {one_line(index.run.name, 60)}",
@@ -118,7 +116,6 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "local": index.run.info.uses_local_judge,
         "calls": _calls(index.run, case.sample.id, limits),
         "truths": cases_of(library, case.sample.id, case.sample.question, run),
-        "markdown": any(map(is_markdown, texts)),
         "raw": bool(query.get("raw")),
         "cut": limits.cut,
     }

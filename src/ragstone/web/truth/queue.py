@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ragstone.report.html.marked_text import excerpt
 from ragstone.truth.model import Case
 from ragstone.truth.review import ANSWER, citable_passages
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
-from ragstone.web.marked_text import excerpt
 from ragstone.web.navigation import ListPage, case_address, truth_address, whole_number
 from ragstone.web.truth.loaded_version import check_fact
 from ragstone.web.truth.versions import describe_truth, load_version

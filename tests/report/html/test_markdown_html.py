@@ -5,14 +5,14 @@ import time
 
 import pytest
 
-from ragstone.web.markdown_html import is_markdown
-from ragstone.web.marked_text import marked_text
+from ragstone.report.html.markdown_html import is_markdown
+from ragstone.report.html.marked_text import marked_text
 
 
 def rendered(text):
     """The view with Markdown."""
     html = str(marked_text([{"text": text}]))
-    return html.partition('<div class="prose md">')[2].partition('</div><p class="prose plain"')[0]
+    return html.partition('<div class="prose md" dir="ltr">')[2].partition('</div><p class="prose plain"')[0]
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,8 @@ def rendered(text):
         ("**a**<br>b", '<p dir="auto"><strong>a</strong><br>b</p>'),
         (
             "3. a\n   - b\n4. c",
-            '<ol start="3"><li dir="auto"><p dir="auto">a</p><ul><li dir="auto"><p dir="auto">b</p></li></ul></li>'
-            '<li dir="auto"><p dir="auto">c</p></li></ol>',
+            '<ol start="3"><li><p dir="auto">a</p><ul><li><p dir="auto">b</p></li></ul></li>'
+            '<li><p dir="auto">c</p></li></ol>',
         ),
         ("~~~\n**a**\n~~~", '<pre dir="ltr"><code>**a**\n</code></pre>'),
     ],

@@ -202,7 +202,7 @@ class _Blocks:
         return self._close_item(inner, at, depth)
 
     def _close_item(self, inner: Sequence[Line], at: int, depth: int) -> int:
-        self._writer.tag('<li dir="auto">')
+        self._writer.tag("<li>")
         self.write(inner, depth + 1)
         self._writer.tag("</li>")
         return at
