@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from ragstone.errors import Skip, UsageError
 from ragstone.tools.aspects import is_checklist, read_entries, read_reason, read_shows
+from ragstone.tools.decision_trees import DecisionTree, read_tree
 
 YES, NO, NOT_APPLICABLE = "yes", "no", "not_applicable"
 KEY = "checklist"
@@ -47,15 +48,17 @@ class Checklist:
         return hashlib.sha256(wording.encode()).hexdigest()[:12]
 
 
-def read_checklists(path: str | Path) -> dict[str, Checklist]:
-    """The checklists of a user's file of aspects."""
+def read_checklists(path: str | Path) -> dict[str, Checklist | DecisionTree]:
+    """The checklists and decision trees of a user's file of aspects."""
     entries = {name: entry for name, entry in read_entries(path).items() if is_checklist(entry)}
     return {name: _read_checklist(name, entry, f"{path}, [{name}]") for name, entry in entries.items()}
 
 
-def _read_checklist(name: str, entry: Mapping[str, Any], where: str) -> Checklist:
+def _read_checklist(name: str, entry: Mapping[str, Any], where: str) -> Checklist | DecisionTree:
     if not _NAME.fullmatch(name):
         raise UsageError(f"{where}: a name has lower-case letters, digits and '_' only.")
+    if "tree" in entry:
+        return read_tree(name, entry, where)
     if unknown := sorted(set(entry) - _KEYS):
         raise UsageError(f"{where}: unknown key '{unknown[0]}'. Choose from: {', '.join(sorted(_KEYS))}.")
     items = as_items(entry[KEY])
