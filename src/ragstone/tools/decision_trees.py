@@ -99,7 +99,7 @@ def _read_step(step: Any, where: str) -> str | Leaf:
     if isinstance(step, str):
         return step
     leaf = step if isinstance(step, Mapping) else {"score": step}
-    score, reason = leaf.get("score"), leaf.get("reason")
+    score, reason = leaf.get("score", ""), leaf.get("reason")
     is_score = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
     if not is_score or set(leaf) - {"score", "reason"} or not isinstance(reason, str | None):
         raise UsageError(f"{where}: write the next question, a score from 0 to 1, or {{ score = 0.5, reason = '…' }}.")
