@@ -14,8 +14,7 @@ from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.wrappers import Call, record_calls
 from ragstone.tools.aspects import find_aspect
-from ragstone.tools.checklists import Checklist
-from ragstone.tools.decision_trees import Decision, DecisionTree, Leaf
+from ragstone.tools.checklists import Checklist, Decision, DecisionTree, Leaf
 from ragstone.tools.llm_extractor import JudgeExtractor
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.llm_pairs import JudgePair

@@ -10,8 +10,7 @@ from ragstone.llm.base import LLMReplyError
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.testing import FakeLLM
-from ragstone.tools.checklists import read_checklists
-from ragstone.tools.decision_trees import Leaf
+from ragstone.tools.checklists import Leaf, read_checklists
 from ragstone.tools.llm_rater import JudgeRater
 
 TREE = """

@@ -14,8 +14,7 @@ from ragstone.data.share import Share
 from ragstone.data.types import CheckedItem, Chunk
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
-from ragstone.tools.checklists import NO, YES, Checklist
-from ragstone.tools.decision_trees import DecisionTree
+from ragstone.tools.checklists import NO, YES, Checklist, DecisionTree
 from ragstone.tools.protocols import Rater
 
 _FIELDS: dict[str, Any] = {"question": str, "contexts": list[Chunk], "answer": str}

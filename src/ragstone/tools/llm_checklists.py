@@ -21,7 +21,7 @@ from ragstone.llm.reply_types import (
     ReasonedPassFailReply,
 )
 from ragstone.tools.aspects import Aspect
-from ragstone.tools.decision_trees import DecisionTree, Leaf, fold_answer
+from ragstone.tools.checklists import DecisionTree, Leaf, fold_answer
 from ragstone.tools.nugget_labels import check_numbers
 
 _ITEMS = 'Reply with JSON: {"items": [{"item": 1, "verdict": "..."}]}'

@@ -16,8 +16,7 @@ from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.book import Example
 from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, ReasonedGradeReply
 from ragstone.tools.aspects import Aspect, GradedExample, Scale
-from ragstone.tools.checklists import Checklist
-from ragstone.tools.decision_trees import DecisionTree
+from ragstone.tools.checklists import Checklist, DecisionTree
 from ragstone.tools.llm_checklists import BinaryJudge, token_at
 
 # Ways of grading; they can be combined.

@@ -12,8 +12,7 @@ from ragstone.data.verdict import Verdict
 from ragstone.errors import Skip
 from ragstone.text.statements import sentences_around
 from ragstone.tools.aspects import Aspect
-from ragstone.tools.checklists import Checklist
-from ragstone.tools.decision_trees import DecisionTree
+from ragstone.tools.checklists import Checklist, DecisionTree
 
 
 class Tool(Protocol):
