@@ -98,7 +98,7 @@ def test_graded_labels(cli, files, graded):
 def test_grades_need_a_language_model(cli, files, judge):
     done = cli("pool", "one.jsonl", "-o", "pool.qrels", "--grades", *judge)
     assert done.code == 2
-    assert "not calibrated as grades" in done.err
+    assert "not calibrated for grades" in done.err
 
 
 def qrels(path):

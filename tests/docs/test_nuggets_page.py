@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.docs.test_docs import blocks
+from tests.metrics.models import Obliging
 
+import ragstone
+from ragstone.metrics.grades import register_aspects
 from ragstone.tools.aspects import read_aspects
 from ragstone.tools.checklists import read_checklists
 
@@ -35,9 +38,32 @@ def test_the_commands_run(tmp_path, monkeypatch):
             assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
+@pytest.mark.parametrize("page", ["grading", "retrieval"])
+def test_the_commands_on_the_shipped_example_run(cli, tmp_path, monkeypatch, page):
+    """Without a model: by labels and facts, or as a quote."""
+    monkeypatch.chdir(ROOT)
+    lines = "\n".join(blocks(ROOT / "docs" / f"{page}.md", "bash")).splitlines()
+    commands = [line.split()[1:] for line in lines if "src/ragstone/examples" in line]
+    assert commands
+    for command in commands:
+        done = cli(*command, "-o", str(tmp_path))
+        assert done.code == 0, done.err
+
+
+def test_the_shipped_tree_is_a_metric(tmp_path, catalogue):
+    """The judge gives the answer after which most questions follow, or the first one: three calls that lead to 1."""
+    folder = ROOT / "src" / "ragstone" / "examples" / "harbour"
+    (name,) = register_aspects(folder / "decisions.toml")
+    run = ragstone.evaluate(folder / "worse.jsonl", [name], tmp_path, judge=Obliging(), cache=False)
+    assert run.summary()[name].mean == 1
+    assert {len(path) for path in run.evidence("help_desk_checks")["value"].to_pylist()} == {4}
+
+
 def test_the_file_of_tests_is_right(tmp_path):
     file = tmp_path / "ours.toml"
-    text = next(text for text in blocks(ROOT / "docs" / "grading.md", "toml") if "checklist" in text)
+    text, tree = (text for text in blocks(ROOT / "docs" / "grading.md", "toml") if "[politeness]" not in text)
+    file.write_text(tree)
+    assert read_checklists(file)["refund"].lengths == {"on_topic": 2, "deadline": 1}
     file.write_text(text)
     assert list(read_aspects(file)) == ["cites_rule"]
     assert list(read_checklists(file)) == ["help_desk"]

@@ -334,6 +334,7 @@ REPLIES = {
     "pair_reasoned": _PAIR,
     "checklist": {"items": [{"item": 1, "verdict": "yes"}]},
     "pass_fail": {"verdict": "pass"},
+    "decision": {"reason": "It does.", "choice": "yes"},
 }
 
 

@@ -8,6 +8,7 @@ from ragstone.data.types import CheckedItem
 from ragstone.errors import Skip
 from ragstone.metrics.checklists import share_met
 from ragstone.metrics.grades import register_aspects
+from ragstone.views.judged_items import judged_groups
 from tests.oracle.judge import worth
 from tests.oracle.language import say
 from tests.oracle.server import OracleServer
@@ -77,6 +78,33 @@ def test_a_checklist_of_a_file_is_a_metric(tmp_path, catalogue):
     assert "<contexts" in server.bodies[0]["messages"][-1]["content"]
     (checks,) = run.evidence("register_checks")["value"].to_pylist()
     assert checks[0]["reason"]
+
+
+def test_a_decision_tree_of_a_file_is_a_metric_and_only_its_path_is_paid(tmp_path, catalogue):
+    """Of one ship: without the captain 0, with captain and cargo 1, with the captain alone 0.5."""
+    rows = [row for row in ROWS if row["answer"].strip()]
+    sample = next(sample for sample in SAMPLES if sample.answer)
+    captain, cargo = (say("en", truth("en", sample.subject, name)).text for name in ("captain", "cargo"))
+    file = tmp_path / "ours.toml"
+    file.write_text(
+        f'[register.tree.captain]\nask = "{captain}"\nyes = "cargo"\nno = {{ score = 0, reason = "No captain." }}\n'
+        f'[register.tree.cargo]\nask = "{cargo}"\nyes = 1\nno = 0.5\n'
+    )
+    assert register_aspects(file) == ["checklist.register"]
+    run, server = evaluate(tmp_path, ["checklist.register"], rows)
+    expected, calls = {}, 0
+    for one in (one for one in SAMPLES if one.answer):
+        told = [verdict(truth("en", sample.subject, name), one.answer) == "entailment" for name in ("captain", "cargo")]
+        expected[one.id] = (1.0 if told[1] else 0.5) if told[0] else 0.0
+        calls += 1 + told[0]
+    assert cells(run, "checklist.register") == expected
+    assert server.replies == {"decision": calls}
+    assert len(rows) < calls < 2 * len(rows)
+    assert ragstone.quote(rows, "checklist.register", judge="openai/oracle").total.calls == 2 * len(rows), "a bound"
+    found = explain_sample(run, next(name for name, value in expected.items() if not value), "checklist.register")
+    (group,) = judged_groups(found.case)
+    assert [(row.text, row.words) for row in group.rows] == [(captain, "no"), ("score", "0")]
+    assert group.rows[-1].reason == "No captain."
 
 
 def test_a_quote_counts_checklists():

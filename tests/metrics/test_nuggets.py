@@ -101,6 +101,58 @@ def test_labels_in_a_file_must_be_labels_one_per_fact(tmp_path):
         ragstone.evaluate([{**row, "nugget_support": ["support"]}], "nugget", tmp_path)
 
 
+# Five nuggets: three vital, two okay. What an answer contains of them, and the six scores worked out by hand after
+# Pradeep et al. 2024: support 1, partial support 1/2 (strict: 0); A over all 5, V over the 3 vital ones, W with okay ones
+# by half: divided by 3 + 2/2 = 4.
+S, P, N = "support", "partial_support", "not_support"
+IMPORTANCE = ("vital", "vital", "okay", "vital", "okay")
+BY_HAND = [
+    # Everything.
+    ((S, S, S, S, S), {"all": 1, "all_strict": 1, "vital": 1, "vital_strict": 1, "weighted": 1, "weighted_strict": 1}),
+    # Vital S P N, okay S P: A = (1 + .5 + 1 + 0 + .5) / 5; V = 1.5 / 3; W = (1.5 + .5 · 1.5) / 4.
+    (
+        (S, P, S, N, P),
+        {
+            "all": 0.6,
+            "all_strict": 0.4,
+            "vital": 0.5,
+            "vital_strict": 1 / 3,
+            "weighted": 0.5625,
+            "weighted_strict": 0.375,
+        },
+    ),
+    # Only what is okay: V = 0, A = 2 / 5, W = 1 / 4.
+    (
+        (N, N, S, N, S),
+        {"all": 0.4, "all_strict": 0.4, "vital": 0, "vital_strict": 0, "weighted": 0.25, "weighted_strict": 0.25},
+    ),
+    # Parts of all: half everywhere, and nothing if strict.
+    (
+        (P, P, P, P, P),
+        {"all": 0.5, "all_strict": 0, "vital": 0.5, "vital_strict": 0, "weighted": 0.5, "weighted_strict": 0},
+    ),
+]
+
+
+@pytest.mark.parametrize(("labels", "scores"), BY_HAND)
+def test_scores_of_trec_rag_by_hand(labels, scores):
+    """Labels that are given need no judge."""
+    facts = [{"text": f"fact {at}", "importance": word} for at, word in enumerate(IMPORTANCE)]
+    row = {"question": "q", "answer": "a", "facts": facts, "nugget_support": list(labels)}
+    means = ragstone.evaluate([row], "nugget").summary()
+    assert {name: means[f"nugget.{name}"].mean for name in scores} == pytest.approx(scores)
+
+
+def test_differences_from_trec_rag():
+    """Without a vital nugget TREC's script gives V = 0 and we give none; a nugget without importance is vital to us."""
+    row = {"question": "q", "answer": "a", "nugget_support": [S, N]}
+    okay = [{"text": text, "importance": "okay"} for text in "xy"]
+    cells = {cell["metric"]: cell for cell in ragstone.evaluate([{**row, "facts": okay}], "nugget").scores.to_pylist()}
+    assert (cells["nugget.all"]["value"], cells["nugget.weighted"]["value"]) == (0.5, 0.5)
+    assert (cells["nugget.vital"]["status"], cells["nugget.vital"]["reason"]) == ("skipped", "no nugget is vital")
+    assert ragstone.evaluate([{**row, "facts": ["x", "y"]}], "nugget.vital").summary()["nugget.vital"].mean == 0.5
+
+
 class _Checker(Stub):
     async def labels(self, question, nuggets, answer):
         return [Verdict("support", 0.9, 0.0, counted=1.0) if nugget in answer else "not_support" for nugget in nuggets]

@@ -48,7 +48,7 @@ def evaluate(tmp_path, **options):
 
 def test_each_chunk_is_graded_once_by_its_question(tmp_path):
     run, server = evaluate(tmp_path)
-    assert server.replies == {"relevance_grade": sum(len(set(row["contexts"])) for row in ROWS)}
+    assert server.replies == {"relevance_grade": sum(len(row["contexts"]) for row in ROWS)}
     found = {(row["sample_id"], row["metric"]): row["value"] for row in run.scores.to_pylist()}
     seen = set()
     for row in ROWS:
@@ -67,12 +67,12 @@ def test_each_chunk_is_graded_once_by_its_question(tmp_path):
 
 def test_a_quote_counts_one_call_per_chunk():
     estimate = ragstone.quote(ROWS, "umbrela", judge="openai/oracle")
-    assert estimate.total.calls == sum(len(set(row["contexts"])) for row in ROWS)
+    assert estimate.total.calls == sum(len(row["contexts"]) for row in ROWS)
 
 
 def test_a_grade_off_the_scale_is_asked_for_again_and_then_fails(tmp_path):
     run, server = evaluate(tmp_path, alter=lambda prompt, body, reply: {**reply, "grade": 4})
-    assert server.replies["relevance_grade"] == 2 * sum(len(set(row["contexts"])) for row in ROWS)
+    assert server.replies["relevance_grade"] == 2 * sum(len(row["contexts"]) for row in ROWS)
     retrieved = [row["id"] for row in ROWS if row["contexts"]]
     failed = {row["sample_id"] for row in run.scores.to_pylist() if row["status"] == "failed"}
     assert failed == set(retrieved)

@@ -243,6 +243,14 @@ def _pass_fail(data: Data) -> dict[str, Any]:
     return {"reasoning": f"It is worth {share:.2f}.", "verdict": "pass" if share > 0.5 else "fail"}
 
 
+def _decision(data: Data) -> dict[str, Any]:
+    """Yes if the answer says what is asked about it, in a statement of the world."""
+    meaning = _only(read(data["ask"])).meaning
+    assert meaning, f"no statement of the world: {data['ask']!r}"
+    word = "yes" if verdict(meaning, read(data["answer"])) == "entailment" else "no"
+    return {"reason": f"It is about the {meaning.subject}.", "choice": word}
+
+
 def _citations(data: Data) -> dict[str, Any]:
     """The first sentence of the passages that asserts each claim of the answer, as it stands there."""
     sentences = [statement for passage in data["passages"] for statement in read(passage)]
@@ -305,4 +313,5 @@ _TASKS: dict[str, Callable[[Data], Any]] = {
     "nugget_importance": _nugget_importance,
     "checklist": _checklist,
     "pass_fail": _pass_fail,
+    "decision": _decision,
 }

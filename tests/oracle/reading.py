@@ -41,6 +41,7 @@ SLOTS = {
     "nugget_importance": {"question", "nuggets"},
     "checklist": {"answer", "items"},
     "pass_fail": {"answer"},
+    "decision": {"answer"},
 }
 # Prompts that are answered by one token.
 ONE_TOKEN = {"token_support", "token_contradiction", "token_match", "token_pair", "token_part"}
@@ -52,7 +53,10 @@ ALSO = {
     "token_pair": {"contexts", "reference"},
     "checklist": {"question", "contexts", "reference"},
     "pass_fail": {"question", "contexts", "reference"},
+    "decision": {"question", "contexts"},
 }
+# What a decision is about is the user's own, so it is part of the instructions.
+_DECISION = re.compile(r"\n\n(.*)\n\nChoose one of these")
 _OPENING = re.compile(r"^<(\w+)( [a-z]+|)(?: (\d+))?>$", re.MULTILINE)
 
 
@@ -64,7 +68,9 @@ def recognise(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         if message["role"] == "user" and (data := read_data(message["content"])):
             if body.get("max_tokens") == 1:
                 return _name_question(message["content"], data), data
-            return _name_prompt(_reply_keys(body), data), data
+            name = _name_prompt(_reply_keys(body), data)
+            asked = _DECISION.search(messages[0]["content"]) if name == "decision" else None
+            return name, {**data, **({"ask": asked[1]} if asked else {})}
     raise AssertionError("no message has data between tags")
 
 
@@ -144,6 +150,7 @@ def _name_prompt(keys: set[str], data: dict[str, Any]) -> str:
             "ranked": "nugget_importance",
             "items": "checklist",
             "verdict": "pass_fail",
+            "choice": "decision",
             "question": "standalone_question",
         }
         name = next((prompt for key, prompt in known.items() if key in keys), "")

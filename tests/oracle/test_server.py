@@ -59,6 +59,8 @@ TERMS = {
     "guidance": "",
     "reply": 'Reply with JSON: {"grade": N}.',
     "passes": "it is good",
+    "ask": CLAIMS[0],
+    "choices": '- "yes"\n- "no"',
     "fails": "it is not",
 }
 REPLIES = {"checklist": '{"items": [{"item": 1, "verdict": "yes"}]}', "pass_fail": '{"verdict": "pass"}'}
@@ -115,7 +117,7 @@ def test_every_prompt_gets_the_true_reply(prompt, style):
     more = {"json_schema": schema_of(prompt), "json_object": {"response_format": {"type": "json_object"}}, "text": {}}
     with OracleServer() as server:
         [reply] = post(server, body_of(prompt, **more[style]))
-    assert json.loads(text_of(reply)) == judge(prompt, data_of(prompt))
+    assert json.loads(text_of(reply)) == judge(prompt, {**data_of(prompt), "ask": TERMS["ask"]})
     assert server.replies == {prompt: 1}
     assert server.problems == []
 

@@ -14,7 +14,7 @@ from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.wrappers import Call, record_calls
 from ragstone.tools.aspects import find_aspect
-from ragstone.tools.checklists import Checklist
+from ragstone.tools.checklists import Checklist, Decision, DecisionTree, Leaf
 from ragstone.tools.llm_extractor import JudgeExtractor
 from ragstone.tools.llm_judges import JudgeChecker, JudgeReader
 from ragstone.tools.llm_pairs import JudgePair
@@ -140,6 +140,14 @@ def _pass_fail(answer: str, right: float) -> Item:
     )
 
 
+def _decision(answer: str, right: str) -> Item:
+    steps = {"at a time": Leaf(1.0), "on a day": Leaf(0.5), "it does not say": Leaf(0.0)}
+    tree = DecisionTree("when", {"when": Decision("When does it say that the ferry leaves?", steps)}, {"when": 1}, ())
+    return Item(
+        "decision", lambda tools: tools.rater.check(tree, LEAVES, answer, ()), lambda found: found[0].verdict == right
+    )
+
+
 def make_items() -> list[Item]:
     """Two items or more for each prompt of the book."""
     answer = "On Sundays it leaves at 18:15. Bicycles travel free of charge."
@@ -216,6 +224,8 @@ def make_items() -> list[Item]:
         ),
         _checklist(("It names a time.", "It names a price."), "At 18:15.", ["yes", "no"]),
         _checklist(("It is written in English.",), "It leaves at 18:15.", ["yes"]),
+        _decision("It leaves at 18:15.", "at a time"),
+        _decision("I do not know.", "it does not say"),
         _pass_fail("It leaves at 18:15.", 1),
         _pass_fail("It leaves at 21:40.", 0),
         _one_verdict("token_support", "The ferry runs in July.", FERRY, "entailment"),

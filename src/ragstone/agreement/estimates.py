@@ -13,7 +13,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -203,22 +203,14 @@ def write_next(rows: Sequence[ToDo], path: str) -> None:
     open_place(path).write_bytes(text.getvalue().encode())
 
 
-class PoolLabels(NamedTuple):
-    """A kind of label for pooled chunks: the metric, its evidence with one label per chunk, and the least relevant label."""
-
-    metric: str
-    evidence: str
-    least: float | None = None
-
-
-# Whether it helps to arrive at the reference or, without one, at the answer: 1 or 0.
-USEFUL = PoolLabels("ragas.context_precision", "chunk_usefulness")
-# How well it serves the question: 0 to 3. As in TREC's tracks, 2 is the least grade that counts as relevant.
-GRADED = PoolLabels("umbrela.grade", "chunk_grades", 2)
+# The metrics whose evidence has one label per chunk. USEFUL: 1 if it helps to arrive at the reference or, without one, at the
+# answer, otherwise 0. GRADED: how well it serves the question, from 0 to 3.
+USEFUL, GRADED = "ragas.context_precision", "umbrela.grade"
+_EVIDENCE = {USEFUL: "chunk_usefulness", GRADED: "chunk_grades"}
 Judgements = dict[str, dict[str, float]]
 
 
-def make_pool(systems: Sequence[Mapping[str, Sample]], depth: int, labels: PoolLabels = USEFUL) -> Dataset:
+def make_pool(systems: Sequence[Mapping[str, Sample]], depth: int, metric: str = USEFUL) -> Dataset:
     """One sample per question with the first `depth` chunks of every system, each once, best ranks first.
 
     Question, references and answer are those of the first system that has them.
@@ -235,10 +227,9 @@ def make_pool(systems: Sequence[Mapping[str, Sample]], depth: int, labels: PoolL
         pooled.append(Sample(query, question, answer, chunks, references))
     if not pooled:
         raise UsageError("no run retrieved a chunk, so there is nothing to judge")
-    if labels is GRADED and not any(sample.question for sample in pooled):
-        raise UsageError("the samples have no question, by which chunks could be graded")
-    if labels is USEFUL and not any(sample.question and (sample.references or sample.answer) for sample in pooled):
-        raise UsageError("the samples have no question with a reference or an answer, by which chunks could be judged")
+    if not any(sample.question and (metric == GRADED or sample.references or sample.answer) for sample in pooled):
+        by = "" if metric == GRADED else " with a reference or an answer"
+        raise UsageError(f"the samples have no question{by}, by which chunks could be judged")
     return Dataset.from_samples(pooled, "pool")
 
 
@@ -256,9 +247,9 @@ def _union(lists: Iterable[Sequence[Chunk]]) -> list[Chunk]:
     return list(found.values())
 
 
-def read_pool_labels(run: Run, labels: PoolLabels = USEFUL) -> Judgements:
+def read_pool_labels(run: Run, metric: str = USEFUL) -> Judgements:
     """The judge's label of each chunk of a judged pool; questions that the judge did not label are left out."""
-    rows = run.evidence(labels.evidence)["value"].to_pylist()
+    rows = run.evidence(_EVIDENCE[metric])["value"].to_pylist()
     return {
         sample.id: {
             str(chunk.id): float(label["value"] if isinstance(label, dict) else label)

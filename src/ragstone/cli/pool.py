@@ -42,28 +42,25 @@ def pool(
     if bare := next((system.name for system in systems if not system.samples), None):
         raise UsageError(f"{bare} is a TREC run without texts; pass samples or a stored run with texts")
     if grades and models.judge in (None, "local"):
-        raise UsageError(
-            "--grades needs a language model: name one with --judge. The local judge decides between relevant and not; its "
-            "probabilities are not calibrated as grades"
-        )
-    labels = GRADED if grades else USEFUL
-    pooled = make_pool([system.samples for system in systems], depth, labels)
+        raise UsageError("--grades needs a language model as --judge: the local judge is not calibrated for grades")
+    metric = GRADED if grades else USEFUL
+    pooled = make_pool([system.samples for system in systems], depth, metric)
     people = _read_people(people_qrels)
     options: dict[str, Any] = {**models.keywords(), "concurrency": concurrency}
     if quote:
-        show_quotes([(models.judge or "local", pooled, options)], [labels.metric], json)
+        show_quotes([(models.judge or "local", pooled, options)], [metric], json)
         return
     store = f"{root.rstrip('/')}/pools"
-    judged = evaluate_data(pooled, [labels.metric], store, {**options, "resume": resume}, quiet, json)
-    labelled = read_pool_labels(judged, labels)
+    judged = evaluate_data(pooled, [metric], store, {**options, "resume": resume}, quiet, json)
+    labelled = read_pool_labels(judged, metric)
     if not labelled:
-        raise UsageError(f"the judge labelled no question; `ragstone run -m {labels.metric}` shows why")
+        raise UsageError(f"the judge labelled no question; `ragstone run -m {metric}` shows why")
     queries = dict.fromkeys([*labelled, *people])
     # People's labels replace the judge's.
     merged = {query: {**labelled.get(query, {}), **people.get(query, {})} for query in queries}
     lines = write_qrels(merged, open_place(to))
     ranked = {system.name: _ids(system) for system in systems}
-    scores = score_systems(ranked, labelled, people, _metrics(metrics, depth, labels.least))
+    scores = score_systems(ranked, labelled, people, _metrics(metrics, depth, grades))
     if json:
         print_json({"qrels": to, "labels": lines, "pool": judged.path, "scores": [one.as_dict() for one in scores]})
         return
@@ -77,11 +74,12 @@ def _ids(system: Rankings) -> dict[str, list[str]]:
     return {query: [name for name, _ in ranked] for query, ranked in system.lists.items()}
 
 
-def _metrics(wanted: list[str], depth: int, least: float | None) -> list[str]:
+def _metrics(wanted: list[str], depth: int, grades: bool) -> list[str]:
     import ragstone.metrics  # noqa: F401  (fills the catalogue)
     from ragstone.registry.expression import split_metrics
 
-    rel = f"(rel={least:g})" if least else ""
+    # As in TREC's tracks, 2 is the least grade that counts as relevant.
+    rel = "(rel=2)" if grades else ""
     return split_metrics(wanted) or [f"{name}@{depth}" for name in (f"precision{rel}", f"recall{rel}", "ndcg")]
 
 

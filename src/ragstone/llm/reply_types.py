@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, RootModel, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, RootModel
 
 VerdictWord = Literal["entailment", "neutral", "contradiction"]
 
@@ -27,11 +27,6 @@ _LETTERS = re.compile(r"(?:chunks?)?[\s_.:#]*\[?\s*([A-Z]{1,2}(?:\s*\+\s*[A-Z]{1
 
 # Error messages of validators are sent to the model in the second request.
 _GRADE = re.compile(r"-?\d+(?:\.\d+)?")
-_STEPS = {
-    "m": "match",
-    "t": "trust",
-    **dict.fromkeys(("o", "final_score", "overall", "overall_score", "score"), "grade"),
-}
 _FINAL_SCORE = re.compile(r"final score\W{0,6}([0-3])(?![\d.]*\d)", re.IGNORECASE)
 
 
@@ -248,26 +243,11 @@ class RelevanceGradeReply(BaseModel):
     trust: Level
     grade: Level
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_keys(cls, value: Any) -> Any:
-        """Read UMBRELA's own letters and words for the three scores."""
-        return (
-            {_STEPS.get(_read_word(key), key): level for key, level in value.items()}
-            if isinstance(value, dict)
-            else value
-        )
-
     @classmethod
     def from_prose(cls, text: str) -> Self | None:
         """Read `##final score: 2`, the reply to UMBRELA's published prompt; None if there is no such line, or two differ."""
         levels = {int(level) for level in _FINAL_SCORE.findall(text)}
         return cls.model_construct(match=None, trust=None, grade=levels.pop()) if len(levels) == 1 else None
-
-    @property
-    def steps(self) -> str | None:
-        """The first two scores in words, if the reply has them."""
-        return None if self.match is None else f"intent match {self.match}, trustworthiness {self.trust}"
 
 
 class GradeReply(BaseModel):
@@ -321,6 +301,13 @@ class ReasonedChecklistReply(BaseModel):
     """The verdicts on all items of a checklist, each after its reason."""
 
     items: list[ReasonedItemVerdict]
+
+
+class DecisionReply(BaseModel):
+    """The reason for a choice in a decision tree, and the choice."""
+
+    reason: str
+    choice: str
 
 
 class NuggetLabel(BaseModel):
@@ -434,6 +421,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "nugget_importance": NuggetImportanceReply,
     "checklist": ChecklistReply,
     "pass_fail": PassFailReply,
+    "decision": DecisionReply,
 }
 # Prompts whose reply is one token.
 ONE_TOKEN: dict[str, type[BaseModel]] = {

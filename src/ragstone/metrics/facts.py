@@ -45,7 +45,6 @@ def fact_recall(fact_ranks: Ragged, k: int | None = None) -> Cells:
     "fact_complete",
     **{**_CONTEXTS, "source": "fact recall = 1"},
     misleads=f"{_SPLIT} One missing fact of ten counts as much as all ten.",
-    aliases=("facts_complete",),
     slow=True,
 )
 def fact_complete(fact_ranks: Ragged, k: int | None = None) -> Cells:

@@ -63,10 +63,7 @@ def ndcg(chunk_grades: Sequence[Grade], k: int | None = None) -> float:
     grade above 0: 0.
     """
     grades = [one.value for one in chunk_grades]
-    added, best = (_discount(listed[:k]) for listed in (grades, sorted(grades, reverse=True)))
+    orders = (grades, sorted(grades, reverse=True))
+    added, best = ([value / log2(rank + 1) for rank, value in enumerate(order[:k], 1)] for order in orders)
     ideal = sum(best)
     return Share(sum(added) / ideal if ideal else 0.0, Items.counted("chunk", added, whole=ideal, of="the best order"))
-
-
-def _discount(grades: Sequence[float]) -> list[float]:
-    return [value / log2(rank + 1) for rank, value in enumerate(grades, 1)]

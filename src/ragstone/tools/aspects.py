@@ -97,8 +97,8 @@ def read_aspects(path: str | Path) -> dict[str, Aspect]:
 
 
 def is_checklist(entry: Any) -> bool:
-    """Whether an entry of a file of aspects is a checklist."""
-    return isinstance(entry, Mapping) and "checklist" in entry
+    """Whether an entry of a file of aspects is a checklist or a decision tree."""
+    return isinstance(entry, Mapping) and not {"checklist", "tree"}.isdisjoint(entry)
 
 
 def read_entries(path: str | Path) -> dict[str, Any]:

@@ -13,8 +13,15 @@ from ragstone.data.types import CheckedItem, Grade
 from ragstone.llm.base import Reply
 from ragstone.llm.prompted import Bounds, Judge, ask_in_pieces
 from ragstone.llm.prompts import Prompt
-from ragstone.llm.reply_types import ChecklistReply, PassFailReply, ReasonedChecklistReply, ReasonedPassFailReply
+from ragstone.llm.reply_types import (
+    ChecklistReply,
+    DecisionReply,
+    PassFailReply,
+    ReasonedChecklistReply,
+    ReasonedPassFailReply,
+)
 from ragstone.tools.aspects import Aspect
+from ragstone.tools.checklists import DecisionTree, Leaf, fold_answer
 from ragstone.tools.nugget_labels import check_numbers
 
 _ITEMS = 'Reply with JSON: {"items": [{"item": 1, "verdict": "..."}]}'
@@ -66,6 +73,23 @@ class BinaryJudge:
             ]
 
         return await ask_in_pieces(items, ask)
+
+    async def decide(self, tree: DecisionTree, data: dict[str, str | Sequence[str]]) -> list[CheckedItem]:
+        """The replies on the path through a tree, one call each, and its score."""
+        asked = {name: data[name] for name in (*tree.shows, "answer")}
+        checks: list[CheckedItem] = []
+        step: str | Leaf = next(iter(tree.decisions))
+        while isinstance(step, str):
+            decision = tree.decisions[step]
+            terms = {"ask": decision.ask, "choices": "\n".join(f'- "{answer}"' for answer in decision.steps)}
+            prompt = self._judge.prompts.get("decision").fill(terms, asked)
+            guess = DecisionReply(reason=_GUESSED_REASON, choice=tree.longest(decision))
+            bounds: Bounds = {"choice": {"enum": list(decision.steps)}}
+            reply = await self._judge.ask(prompt, DecisionReply, asked, guess, decision.check, bounds=bounds)
+            choice = decision.answers[fold_answer(reply.choice)]
+            checks.append(CheckedItem(decision.ask, choice, reply.reason))
+            step = decision.steps[choice]
+        return [*checks, CheckedItem("score", f"{step.score:g}", step.reason)]
 
     def pass_fail_prompt(self, aspect: Aspect, shown: Sequence[str], guidance: str, reasons: bool) -> Prompt:
         """The prompt for an aspect that is passed or failed."""

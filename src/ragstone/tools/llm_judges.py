@@ -225,11 +225,8 @@ class JudgeReader(LLMTool):
         return sorted({number - 1 for number in reply.needed})
 
     async def grade_chunks(self, question: str, chunks: Sequence[str]) -> list[Grade]:
-        """The grade of each chunk from 0 to 3, one call per different chunk; a chunk without words gets 0."""
-        texts = list(dict.fromkeys(chunks))
-        grades = await gather_then_raise(self._grade_chunk(question, text) for text in texts)
-        by_text = dict(zip(texts, grades, strict=True))
-        return [by_text[text] for text in chunks]
+        """The grade of each chunk from 0 to 3, one call each; a chunk without words gets 0."""
+        return await gather_then_raise(self._grade_chunk(question, chunk) for chunk in chunks)
 
     async def _grade_chunk(self, question: str, passage: str) -> Grade:
         if not passage.strip():
@@ -237,7 +234,8 @@ class JudgeReader(LLMTool):
         guess = RelevanceGradeReply(match=2, trust=2, grade=2)
         data = {"question": question, "passage": passage}
         reply = await self._judge.ask("relevance_grade", RelevanceGradeReply, data, guess)
-        return Grade(float(reply.grade), 0.0, TOP_GRADE, reasoning=reply.steps)
+        steps = None if reply.match is None else f"intent match {reply.match}, trustworthiness {reply.trust}"
+        return Grade(float(reply.grade), 0.0, TOP_GRADE, reasoning=steps)
 
     async def useful_chunks(self, question: str, answer: str, chunks: Sequence[str]) -> list[bool]:
         """For each chunk, whether it helps to answer the question."""

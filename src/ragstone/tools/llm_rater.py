@@ -16,7 +16,7 @@ from ragstone.llm.prompts import Prompt
 from ragstone.llm.prompts.book import Example
 from ragstone.llm.reply_types import GradeReply, OwnReferenceReply, ReasonedGradeReply
 from ragstone.tools.aspects import Aspect, GradedExample, Scale
-from ragstone.tools.checklists import Checklist
+from ragstone.tools.checklists import Checklist, DecisionTree
 from ragstone.tools.llm_checklists import BinaryJudge, token_at
 
 # Ways of grading; they can be combined.
@@ -123,10 +123,12 @@ class JudgeRater(LLMTool):
         )
 
     async def check(
-        self, checklist: Checklist, question: str, answer: str, contexts: Sequence[str]
+        self, checklist: Checklist | DecisionTree, question: str, answer: str, contexts: Sequence[str]
     ) -> list[CheckedItem]:
-        """The verdict on each item of a checklist."""
+        """The verdict on each item of a checklist, or the path through a decision tree."""
         data: dict[str, str | Sequence[str]] = {"question": question, "contexts": contexts, "answer": answer}
+        if isinstance(checklist, DecisionTree):
+            return await self._binary.decide(checklist, data)
         reasons = self._gives_reasons(checklist.reasons)
         return await self._binary.check(checklist.items, data, checklist.shows, reasons)
 

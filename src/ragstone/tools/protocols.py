@@ -12,7 +12,7 @@ from ragstone.data.verdict import Verdict
 from ragstone.errors import Skip
 from ragstone.text.statements import sentences_around
 from ragstone.tools.aspects import Aspect
-from ragstone.tools.checklists import Checklist
+from ragstone.tools.checklists import Checklist, DecisionTree
 
 
 class Tool(Protocol):
@@ -181,9 +181,9 @@ class Rater(Protocol):
         ...
 
     async def check(
-        self, checklist: Checklist, question: str, answer: str, contexts: Sequence[str]
+        self, checklist: Checklist | DecisionTree, question: str, answer: str, contexts: Sequence[str]
     ) -> list[CheckedItem]:
-        """Which items of a checklist the answer meets."""
+        """Which items of a checklist the answer meets; of a decision tree, the replies on its path, and the score."""
         ...
 
 

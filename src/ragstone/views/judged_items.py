@@ -53,14 +53,7 @@ class JudgedGroup:
 
 def judged_groups(case: Case, shorten: Callable[[str], str] = str) -> tuple[JudgedGroup, ...]:
     """The groups of judged items that a sample has. `shorten` cuts long texts."""
-    groups = [
-        _nuggets(case),
-        *_checklists(case),
-        _chunk_grades(case),
-        _corpus(case),
-        *_claim_reasons(case),
-        _grades(case),
-    ]
+    groups = [_nuggets(case), *_checklists(case), _graded(case), _corpus(case), *_claim_reasons(case), _grades(case)]
     return tuple(
         JudgedGroup(key, title, tuple(_item(number, shorten, *row) for number, row in rows))
         for key, title, rows in groups
@@ -98,7 +91,7 @@ def _checklists(case: Case) -> Iterator[tuple[str, str, _Rows]]:
             )
 
 
-def _chunk_grades(case: Case) -> tuple[str, str, _Rows]:
+def _graded(case: Case) -> tuple[str, str, _Rows]:
     pairs = zip(case.sample.contexts or [], case.evidence.get("chunk_grades") or [], strict=False)
     rows = [(one_line(chunk.shown, _MAX_ITEM), f"{g.value:g} of {g.highest:g}", "", g.reasoning) for chunk, g in pairs]
     return "chunk-grades", "Grades of the chunks (UMBRELA)", [*enumerate(rows, 1)]

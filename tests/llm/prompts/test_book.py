@@ -42,10 +42,11 @@ SLOTS = {
     "nugget_importance": ("question", "nuggets"),
     "checklist": ("question", "contexts", "reference", "answer", "items"),
     "pass_fail": ("question", "contexts", "reference", "answer"),
+    "decision": ("question", "contexts", "answer"),
     "standalone_question": ("history", "question"),
 }
 # Those that are filled for a purpose have examples only where somebody asks for them; UMBRELA's has none.
-FILLED = ("relevance_grade", "grade", "own_reference", "pair", "pair_reasoned", "checklist", "pass_fail")
+FILLED = ("decision", "relevance_grade", "grade", "own_reference", "pair", "pair_reasoned", "checklist", "pass_fail")
 
 
 def packaged(name):
