@@ -110,12 +110,17 @@ def test_examples_run(page, tmp_path, monkeypatch, cli):
         check_shown(done.out, output)
 
 
-def test_differences_are_told_with_both_sides():
-    """Every row: what, theirs, ours, why."""
-    for page in PAGES:
-        for row in table(page, "Differences on purpose"):
-            assert len(row) == 4
-            assert all(row)
+@each_case("page", PAGES)
+def test_differences_are_listed_with_both_sides(page):
+    """Every row has what, theirs, ours and why; the list of all differences has it too."""
+    every = (ROOT / "docs/differences.md").read_text()
+    rows = table(page, "Differences on purpose")
+    assert rows
+    assert f"(systems/{page.name})" in every
+    for row in rows:
+        assert len(row) == 4
+        assert all(row)
+        assert row[0] in every
 
 
 @pytest.mark.parametrize("name", ["G-Eval", "MT-Bench", "WikiEval", "ChatGPT", "Auepora"])
