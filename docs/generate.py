@@ -1,4 +1,4 @@
-"""Writes the pages that are made from the code: docs/metrics.md, docs/cli.md, docs/api.md and the picture of the demo.
+"""Writes the pages that are made from code and other pages: metrics, cli, api, trust, differences, and the picture of the demo.
 
 `make docs` runs it; a test fails when a page no longer says what the code does.
 """
@@ -50,6 +50,24 @@ Exit codes: 0 success, 1 runtime error, 2 usage error or bad input, 3 gate faile
 Progress goes to standard error. `NO_COLOR` is supported. There is no telemetry.
 
 A command reads its defaults from [ragstone.toml](config.md). `ragstone COMMAND --help` shows its options in groups.
+"""
+SYSTEMS = "unitxt ragas ragchecker ares rgb erag trec dial nlg-evaluators llm-judges auepora crag alce trec-rag"
+DIFFERENCES = """# Where Ragstone differs, and why
+
+On English text Ragstone's numbers equal those of the original tools, given the same verdicts and labels. This page lists every intended
+difference; the first table is about all tools, the others are those of the pages on each system.
+
+## All tools
+
+| what | other tools | Ragstone | why |
+|---|---|---|---|
+| an empty text in place of references | SQuAD's script and sacrebleu score it: 0, or 1 if the answer is empty too | the row has no ground truth and is skipped | exports write missing references as empty cells |
+| a share of nothing | 0, 1 or NaN | skipped, with the reason | it is undefined |
+| a chunk with an id and an empty text | scored as an empty text | its text is unknown: metrics of texts skip the row, metrics of ids are computed | traces and RAGAS store ids only |
+| paired intervals of runs with the same scores | an exact interval of this many pairs, such as ±0.10 for 25 | 0 to 0 and "identical", for every metric | the runs are compared, not what other rows might show |
+| tokens of a model span inside a model span | most viewers of traces sum both | counted once, from the inner span | the framework repeats what the client reports |
+| `factscore` (Min et al. 2023) | one page per subject | one index of the whole corpus; claims as in all other metrics | answers are about many subjects |
+| `consistency.claims` (SelfCheckGPT, Manakul et al. 2023) | sentences against sampled answers | claims against whole answers | a sentence may be half right |
 """
 TRUST = """# How far to trust the local judge
 
@@ -479,6 +497,19 @@ def trust_page() -> str:
     )
 
 
+def differences_page() -> str:
+    """All differences on purpose: those from all tools, then those that the pages on each system list."""
+    parts = [MADE, DIFFERENCES]
+    for name in SYSTEMS.split():
+        text = (DOCS / "systems" / f"{name}.md").read_text(encoding="utf-8")
+        table = text.partition("\n## Differences on purpose\n")[2].strip()
+        # Links are relative to the folder of the page.
+        table = re.sub(r"\]\((?!\.\./|#|https?:)", "](systems/", table).replace("](../", "](")
+        title = text.partition("\n")[0].removeprefix("# ")
+        parts.append(f"## {title}\n\n{table}\n\nMore: [{title}](systems/{name}.md).\n")
+    return "\n".join(parts)
+
+
 def demo_picture() -> str:
     """The output of the demo as an SVG that loads nothing from outside."""
     with (
@@ -501,6 +532,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield DOCS / "cli.md", cli_page()
     yield DOCS / "api.md", api_page()
     yield DOCS / "trust.md", trust_page()
+    yield DOCS / "differences.md", differences_page()
     yield DOCS / "images" / "demo.svg", demo_picture()
 
 

@@ -21,6 +21,7 @@ ELSEWHERE = {
     "test_truth_page.py": "truth",
     "test_sweep_page.py": "sweep",
     "test_watch_page.py": "watch",
+    "test_systems_pages.py": "unitxt ragas ragchecker ares rgb erag trec dial nlg-evaluators llm-judges auepora crag alce trec-rag",
 }
 HERE = ["runs", "systems", "watch-statistics", "architecture", "scale", "conversations", "reports", "judges"]
 

@@ -165,7 +165,7 @@ def test_names_of_other_systems():
         "rougeL": "rouge_l",
         "rougeLsum": "rouge_lsum",
         "rouge4": "rouge_n(n=4)",
-        "ragas.rouge_score": "rouge_l",
+        "ragas.rouge_score": "rouge_l(stem=true)",
     }.items():
         assert str(parse_metric(theirs)) == ours
 

@@ -243,7 +243,7 @@ def rouge_n(
     "rouge_l",
     **_COMMON,
     misleads=f"{_COPIES} Reordered sentences score low.",
-    aliases=("rougel", "ragas.rouge_score"),
+    aliases={"rougel": {}, "ragas.rouge_score": {"stem": True}},
     sets=("traditional",),
 )
 def rouge_l(
