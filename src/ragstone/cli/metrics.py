@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+import click
+
 from ragstone.cli.options import argument, load_metrics_files, shared
-from ragstone.cli.output import command_line, console, next_steps, print_json, remark
+from ragstone.cli.output import command_line, console, next_steps, print_json, visible
 
 if TYPE_CHECKING:
     from ragstone.engine.catalogue import MetricCard
-    from ragstone.registry.names import Meaning
 
 
 def metrics(
@@ -27,7 +28,7 @@ def metrics(
     meaning = explain_name(name) if name else None
     chosen = cards(name)
     if meaning and meaning.sentence:
-        _print_meaning(meaning, json)
+        click.echo(f"{visible(meaning.sentence)}\n", err=json)
     if json:
         print_json([asdict(card) for card in chosen])
         return
@@ -35,22 +36,13 @@ def metrics(
         _print_one(chosen[0])
         # A model that is not on this machine must be named.
         words = ("run", "DATA", "-m", meaning.metrics[-1], *missing_tools(chosen[0]))
-        steps = [(command_line(*words, metrics_file=metrics_file), "compute it")]
+        step = (command_line(*words, metrics_file=metrics_file), "compute it")
     else:
         _print_all(chosen)
         example = [chosen[0].name if meaning else "NAME"] if chosen else []
-        purpose = "one metric in detail" if chosen else "all metrics"
-        steps = [(command_line("metrics", *example, metrics_file=metrics_file), purpose)]
-    commands = [command_line(*shlex.split(command)[1:]) for command in (meaning.commands if meaning else ())]
-    next_steps(*[(command, "run it") for command in commands] or steps)
-
-
-def _print_meaning(meaning: Meaning, json: bool) -> None:
-    """What a name of another system means; on standard error if standard output is read by a program."""
-    if json:
-        remark(meaning.sentence)
-    else:
-        console().print(meaning.sentence + ("\n" if meaning.metrics else ""), markup=False, highlight=False)
+        step = (command_line("metrics", *example, metrics_file=metrics_file), "metrics in detail")
+    commands = meaning.commands if meaning else ()
+    next_steps(*[(command_line(*shlex.split(command)[1:]), "run it") for command in commands] or [step])
 
 
 def _print_all(chosen: list[MetricCard]) -> None:

@@ -21,7 +21,7 @@ from ragstone.engine.plan import Plan
 from ragstone.formats import open_reader
 from ragstone.registry import CATALOGUE, MetricSpec, parse_metric, resolve_metrics
 from ragstone.registry.catalogue import Closure
-from ragstone.registry.names import Meaning, look_up
+from ragstone.registry.foreign_names import Meaning, look_up
 from ragstone.text.matchers import make_matcher
 from ragstone.tools.open_tools import TOOLS, ToolFactory
 from ragstone.tools.protocols import Tool
@@ -85,21 +85,21 @@ def cards(name: str | None = None) -> list[MetricCard]:
 
 
 def explain_name(name: str) -> Meaning:
-    """The metrics, sets or commands that a name leads to; raises with similar names if there are none."""
-    if name in CATALOGUE.sets():
-        return Meaning(name, "same", (name,))
-    head, sign, _ = re.sub(r"@\s*[kn]\s*$", "", name, flags=re.IGNORECASE).partition("(")
-    base, at, _ = head.partition("@")
-    meaning = look_up(base.strip(), CATALOGUE)
-    if (sign or at) and meaning.kind == "same":
-        return Meaning(name, "same", (str(parse_metric(name)),))
-    return meaning
+    """The metrics, sets or commands that a name leads to; `recall@k` is recall. Raises with similar names if there are none."""
+    text = re.sub(r"@\s*[kn]\s*$", "", name, flags=re.IGNORECASE)
+    head = re.split(r"[(@]", text)[0]
+    meaning = look_up(head.strip(), CATALOGUE)
+    return Meaning(name, "same", (str(parse_metric(text)),)) if head != text and meaning.kind == "same" else meaning
 
 
 def missing_tools(card: MetricCard) -> list[str]:
     """The options that name the tools of a metric which are not on this machine."""
     flags = (TOOLS[name].flag for name in card.tools if name not in _default_tools())
-    return [word for flag in dict.fromkeys(filter(None, flags)) for word in (flag, "MODEL")]
+    return [
+        word
+        for flag in dict.fromkeys(filter(None, flags))
+        for word in (flag, "PATH" if flag == "--corpus" else "MODEL")
+    ]
 
 
 def set_names() -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.registry.catalogue import CATALOGUE, Catalogue, Preset
-from ragstone.registry.names import look_up
+from ragstone.registry.foreign_names import Meaning, look_up
 from ragstone.registry.specs import MetricSpec
 
 _NAME = re.compile(r"\s*(\w[^(@]*)")
@@ -83,13 +83,12 @@ def parse_metric(text: str, catalogue: Catalogue = CATALOGUE, *, stored: bool = 
 def _understand(name: str, catalogue: Catalogue) -> Preset:
     """The metric that a name of another spelling or system means; raises unless it is the same number."""
     meaning = look_up(name, catalogue)
+    if meaning.kind == "same" and (members := catalogue.sets().get(meaning.metrics[0])):
+        meaning = Meaning(name, "choice", tuple(sorted(preset.spec.name for preset in members)))
     if meaning.kind != "same":
         ask = f" `ragstone metrics {shlex.quote(name)}` shows them." if meaning.kind == "choice" else ""
         raise UsageError(meaning.sentence + ask)
-    if members := catalogue.sets().get(meaning.targets[0]):
-        listed = ", ".join(sorted(preset.spec.name for preset in members))
-        raise UsageError(f"metric '{name}' is ambiguous: say which of {listed}")
-    metric = parse_metric(meaning.targets[0], catalogue)
+    metric = parse_metric(meaning.metrics[0], catalogue)
     return Preset(metric.spec, dict(metric.settings))
 
 
@@ -116,23 +115,13 @@ def resolve_metrics(
         elif text == "quick":
             quick = (spec for spec in catalogue.metrics() if not (spec.slow or out_of_reach(spec)))
             chosen = [metric for spec in quick if not pointless(spec) for metric in _with_variants(spec)]
-        elif (members := sets.get(text) or sets.get(_find_set(text, catalogue))) is not None:
-            chosen = [metric for spec, settings in members for metric in _with_variants(spec, **settings)]
         else:
-            chosen = [parse_metric(text, catalogue)]
+            named = look_up(text, catalogue) if text not in sets and _NAME.fullmatch(text) else None
+            members = sets.get(named.metrics[0] if named and named.kind == "same" else text, ())
+            chosen = [metric for spec, settings in members for metric in _with_variants(spec, **settings)]
+            chosen = chosen or [parse_metric(text, catalogue)]
         chosen_metrics.update({str(metric): metric for metric in chosen})
     return list(chosen_metrics.values())
-
-
-def _find_set(text: str, catalogue: Catalogue) -> str:
-    """The set that a name of another spelling or system means; empty if it means a metric or nothing."""
-    if catalogue.find(text) or "(" in text or "@" in text:
-        return ""
-    try:
-        meaning = look_up(text, catalogue)
-    except UnknownNameError:
-        return ""
-    return meaning.targets[0] if meaning.kind == "same" else ""
 
 
 def _with_variants(spec: MetricSpec, **settings: Any) -> list[Metric]:

@@ -7,7 +7,7 @@ import pytest
 import ragstone.metrics  # noqa: F401
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.registry import CATALOGUE, metric, parse_metric, resolve_metrics
-from ragstone.registry.names import fold, look_up, read_systems
+from ragstone.registry.foreign_names import fold, look_up, read_systems
 
 TABLE = Path(__file__).with_name("foreign_names.tsv")
 UNITXT = Path(__file__).with_name("unitxt_names.txt").read_text(encoding="utf-8").split()
@@ -35,7 +35,7 @@ def outcome(name: str) -> tuple[str, list[str]]:
     head, at, cut = name.partition("@")
     head, bracket, settings = head.partition("(")
     meaning = look_up(head, CATALOGUE)
-    if meaning.kind == "same" and meaning.targets[0] not in SETS:
+    if meaning.kind == "same" and meaning.metrics[0] not in SETS:
         return "same", [str(parse_metric(f"{head}{bracket}{settings}{at}{cut}"))]
     metrics = [target if target in SETS else str(parse_metric(target)) for target in meaning.metrics]
     return meaning.kind, [*meaning.commands, *metrics]
