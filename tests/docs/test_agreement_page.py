@@ -61,7 +61,7 @@ def test_agreement(cli, monkeypatch):
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
     monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
     commands = {line: output for line, output in shown("agreement.md").items() if "demo" in line}
-    assert [line.split()[1] for line in commands] == ["demo", "demo", "agree", "agree", "agree", "train"]
+    assert [line.split()[1] for line in commands] == ["demo", "demo", "agree", "agree", "agree", "agree", "train"]
     for line, output in commands.items():
         printed = cli(*shlex.split(line)[1:])
         assert printed.code == 0, printed.err

@@ -127,7 +127,41 @@ def test_facts_by_the_local_judge(tmp_path):
     assert again.summary()["fact_recall"].mean == 0.75
     signatures = [{row["signature"] for row in one.scores.to_pylist()} for one in (run, again)]
     assert signatures[0] == signatures[1]
-    assert all("matcher:judge/1" in signature and "checker:" in signature for signature in signatures[0])
+    assert all("matcher:judge/2" in signature and "checker:" in signature for signature in signatures[0])
+
+
+ACQUIRED = (
+    "On November 30, 2021, the Company completed the acquisition of the remaining 1.31% of Emakina Group SA's outstanding "
+    "shares for a purchase price of $1.7 million in cash."
+)
+BEFORE = "Emakina: On November 3, 2021, the Company completed the acquisition of 98.69% for $143.4 million in cash. "
+# DIAL's example of a split that loses the fact: the date is in one chunk, what happened in the next.
+SPLIT = [
+    BEFORE + "On November 30, 2021, the Company",
+    ACQUIRED.partition("Company ")[2] + " The table has the estimated fair values as of December 31, 2022:",
+]
+
+
+def agrees_always(claims, texts):
+    return [[1.0 for _ in texts] for _ in claims]
+
+
+@pytest.mark.parametrize("options", [{"judge": "local"}, {"checker": agrees_always}])
+@pytest.mark.parametrize(("contexts", "recall"), [([BEFORE + ACQUIRED], 1.0), (SPLIT, 0.0), (SPLIT[1:], 0.0)])
+def test_a_chunk_without_the_date_does_not_state_the_fact(tmp_path, options, contexts, recall):
+    row = {"question": "When was the acquisition of Emakina completed?", "contexts": contexts, "facts": [ACQUIRED]}
+    run = ragstone.evaluate([row], "fact_recall", tmp_path, matcher="judge", **options)
+    assert run.summary()["fact_recall"].mean == recall
+
+
+def test_numbers_in_other_words_and_those_of_the_question_are_there(tmp_path):
+    row = {
+        "question": "What did the ferry line earn in 2021?",
+        "contexts": ["The ferry line had a profit of two million crowns that year."],
+        "facts": ["In 2021 the ferry line earned 2 million crowns."],
+    }
+    run = ragstone.evaluate([row], "fact_recall", tmp_path, matcher="judge", checker=agrees_always)
+    assert run.summary()["fact_recall"].mean == 1.0
 
 
 def test_a_fact_without_a_word_is_skipped_and_a_failing_judge_fails_the_row(tmp_path):

@@ -18,6 +18,7 @@ from ragstone.errors import Skip
 from ragstone.evidence_functions.tokens import list_offsets
 from ragstone.registry import CATALOGUE, Catalogue, evidence
 from ragstone.registry.specs import read_signature
+from ragstone.text.claim_numbers import check_numbers
 from ragstone.text.clauses import is_sentence
 from ragstone.text.folded_columns import fold_texts
 from ragstone.text.matchers import CitationMatcher, FactSpan, FoldingMatcher, JudgeMatcher, Matcher
@@ -52,8 +53,9 @@ async def judged_fact_matches(
 ) -> list[FactMatch]:
     """Every fact that a retrieved chunk states in its own words or in others, by the judge that checks claims.
 
-    A fact of a few words that a chunk contains is found without asking; a sentence may be denied where it stands. The span is
-    that of the words if they are there, else the nearest sentence of the chunk, or all of it.
+    A fact of a few words that a chunk contains is found without asking; a sentence may be denied where it stands. A chunk without
+    a number or date of the fact does not state it, whatever the judge says; those of the question are known. The span is that of
+    the words if they are there, else the nearest sentence of the chunk, or all of it.
     """
     texts, chunks = [fact.text for fact in facts], [chunk.text for chunk in contexts]
     for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
@@ -68,8 +70,11 @@ async def judged_fact_matches(
     found = [match for pair in there for match in places[pair]]
     for fact, row in zip(asked, verdicts, strict=True):
         for chunk, verdict in enumerate(row):
-            if verdict == ENTAILMENT and (fact, chunk) not in there:
-                found += _stated(fact, chunk, texts[fact], chunks[chunk], places.get((fact, chunk), ()), verdict)
+            said = places.get((fact, chunk), ())
+            if verdict != ENTAILMENT or (fact, chunk) in there:
+                continue
+            if said or not check_numbers(texts[fact], [chunks[chunk]], question):
+                found += _stated(fact, chunk, texts[fact], chunks[chunk], said, verdict)
     found.sort(key=lambda match: (match.chunk, match.fact, match.start))
     return [FactMatch(*match, matcher=matcher.name) for match in found]
 

@@ -146,7 +146,7 @@ class JudgeMatcher:
     """The claim judge decides whether a chunk states the fact in other words. It is called when evidence is collected."""
 
     name = "judge"
-    signature = "judge/1"
+    signature = "judge/2"
 
     def find(self, facts: Sequence[str], chunks: Sequence[str]) -> Iterator[FactSpan]:  # noqa: ARG002
         """Raises: only a run can call the judge."""
