@@ -13,11 +13,13 @@ from ragstone.analysis.row_columns import USAGE_NAMES, RowJudgements
 from ragstone.analysis.row_filter import with_ranges, write_name
 from ragstone.report.html.charts import Scale, count_values, element, line, short, text
 from ragstone.report.html.run_page import value_range
+from ragstone.views.label_agreement import LabelPoint
 from ragstone.views.phrases import one_line
 from ragstone.views.run import headline_metrics
 from ragstone.web.run_index import RunIndex, TableState, range_start
 
 WRONG, NO_JUDGEMENT = "wrong", "no judgement"
+AGREE, DISAGREE = "agree", "disagree"
 MOST_POINTS = 2_000
 _MOST_QUERY = 300
 _NUMBERS = ("wrong", "unsure", "quality", *USAGE_NAMES)
@@ -25,14 +27,19 @@ _SIZE = (620.0, 400.0)
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 12.0, 20.0, 34.0
 # Points of the same value are spread by at most this many pixels.
 _JITTER = 4.0
-_TONES = {WRONG: "bad", "look": "unsure", "fine": "good", NO_JUDGEMENT: "none"}
+_TONES = {WRONG: "bad", "look": "unsure", "fine": "good", NO_JUDGEMENT: "none", AGREE: "good", DISAGREE: "bad"}
 # Statuses differ in colour and in shape: a cross, a triangle, a ring and a square around the middle.
+_CROSS, _RING = "m-3.5-3.5 7 7m0-7-7 7", "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"
 _SHAPES = {
-    WRONG: "m-3.5-3.5 7 7m0-7-7 7",
+    WRONG: _CROSS,
     "look": "m0-4 4 7h-8z",
-    "fine": "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
+    "fine": _RING,
     NO_JUDGEMENT: "m-3-3h6v6h-6z",
 }
+_AGREEMENT_SHAPES = {AGREE: _RING, DISAGREE: _CROSS}
+_STRIPS = {"wrong": 0.0, "partly": 0.5, "right": 1.0}
+_STRIP_SIZE = (620.0, 250.0)
+_GOLDEN = 0.618
 
 
 def run_plots(
@@ -193,12 +200,57 @@ def _mark(data: Mapping[str, Any], point: Mapping[str, Any], x: float, y: float)
     status, faded = point["status"], "" if point["chosen"] else " out"
     address = escape(f"/runs/{data['run']}/samples/{point['row']}{data['query']}")
     words = escape(f"{point['id']}: {short(point['x'])}, {short(point['y'])}, {status}")
-    shape = f'<path class="point {_TONES[status]}{faded}" d="M{x:.1f} {y:.1f}{_SHAPES[status]}"/>'
+    drawn = (_SHAPES | _AGREEMENT_SHAPES)[status]
+    shape = f'<path class="point {_TONES[status]}{faded}" d="M{x:.1f} {y:.1f}{drawn}"/>'
     return Markup(f'<a href="{address}" tabindex="-1"><title>{words}</title>{shape}</a>')  # noqa: S704  (all escaped)
 
 
-def legend_marks() -> list[tuple[str, Markup]]:
-    """Return the statuses with their shapes."""
+def agreement_plot(data: Mapping[str, Any]) -> Markup:
+    """Draw labelled rows, each a link to its sample: the score of the judge across, the label of people as strips."""
+    width, height = _STRIP_SIZE
+    over, up = Scale(0.0, 1.0, 62.0, width - _RIGHT - 6), Scale(0.0, 1.0, height - _FLOOR - 26, 40.0)
+    parts = [line(over(tick), 10, over(tick), height - _FLOOR, "grid") for tick in over.ticks()]
+    parts += [text(over(tick), height - _FLOOR + 16, short(tick)) for tick in over.ticks()]
+    parts += [text(50, up(at) + 4, words, "end") for words, at in _STRIPS.items()]
+    parts.append(text(width - _RIGHT, height - 3, f"{data['shown']}, where higher is better →", "end"))
+    # Rows of a strip are spread evenly, in the same way on every visit.
+    marks = [
+        _mark(data, point, over(point["x"]), up(point["y"]) + 44 * ((number * _GOLDEN) % 1 - 0.5))
+        for number, point in enumerate(data["points"][:MOST_POINTS])
+    ]
+    size = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height}
+    words = f"{data['shown']} against the labels of people: {'; '.join(data['summary'])}"
+    return element("svg", *parts, Markup("").join(marks), class_="plot scatter", role="group", aria_label=words, **size)
+
+
+def agreement_points(run: str, shown: str, points: Sequence[LabelPoint], names: Sequence[str]) -> dict[str, Any]:
+    """Return labelled rows as points of a plot, and their counts in words."""
+    found = Counter((point.label, point.agrees) for point in points)
+    strips = {at: words for words, at in _STRIPS.items()}
+    return {
+        "run": run,
+        "query": "",
+        "shown": shown,
+        "points": [
+            {
+                "row": point.row + 1,
+                "id": name,
+                "x": point.score,
+                "y": point.label,
+                "status": AGREE if point.agrees else DISAGREE,
+                "chosen": True,
+            }
+            for point, name in zip(points, names, strict=True)
+        ],
+        "summary": [
+            f"labelled {strips.get(label, 'differently by several people')}: {found[label, True]} agree, {found[label, False]} disagree"
+            for label in sorted({point.label for point in points}, reverse=True)
+        ],
+    }
+
+
+def legend_marks(names: Sequence[str] = tuple(_SHAPES)) -> list[tuple[str, Markup]]:
+    """Return statuses with their shapes."""
     return [
         (
             status,
@@ -212,5 +264,6 @@ def legend_marks() -> list[tuple[str, Markup]]:
                 aria_hidden="true",
             ),
         )
-        for status, shape in _SHAPES.items()
+        for status, shape in (_SHAPES | _AGREEMENT_SHAPES).items()
+        if status in names
     ]
