@@ -1,6 +1,6 @@
 """The labels of people in a store, for agreement and calibration, and as a CSV file that `agree --human` reads back.
 
-Means of all rows are estimated from rows that were drawn by a known rule, whoever labelled them and why:
+Means of all rows are estimated from rows that were drawn by a known rule, for any author and reason of their labels:
 
 - the start of the random order, up to the first row without a label. Rows that were labelled for another reason before
   the order came to them belong to it, or the rest would not be like all rows;

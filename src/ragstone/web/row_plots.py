@@ -13,7 +13,7 @@ from ragstone.analysis.row_columns import USAGE_NAMES, RowJudgements
 from ragstone.analysis.row_filter import with_ranges, write_name
 from ragstone.report.html.charts import Scale, count_values, element, line, short, text
 from ragstone.report.html.run_page import value_range
-from ragstone.views.label_agreement import LabelPoint
+from ragstone.views.label_agreement import STATUS, LabelPoint
 from ragstone.views.phrases import one_line
 from ragstone.views.run import headline_metrics
 from ragstone.web.run_index import RunIndex, TableState, range_start
@@ -212,7 +212,7 @@ def agreement_plot(data: Mapping[str, Any]) -> Markup:
     parts = [line(over(tick), 10, over(tick), height - _FLOOR, "grid") for tick in over.ticks()]
     parts += [text(over(tick), height - _FLOOR + 16, short(tick)) for tick in over.ticks()]
     parts += [text(50, up(at) + 4, words, "end") for words, at in _STRIPS.items()]
-    parts.append(text(width - _RIGHT, height - 3, f"{data['shown']}, where higher is better →", "end"))
+    parts.append(text(width - _RIGHT, height - 3, f"{data['axis']} →", "end"))
     # Rows of a strip are spread evenly, in the same way on every visit.
     marks = [
         _mark(data, point, over(point["x"]), up(point["y"]) + 44 * ((number * _GOLDEN) % 1 - 0.5))
@@ -225,12 +225,15 @@ def agreement_plot(data: Mapping[str, Any]) -> Markup:
 
 def agreement_points(run: str, shown: str, points: Sequence[LabelPoint], names: Sequence[str]) -> dict[str, Any]:
     """Return labelled rows as points of a plot, and their counts in words."""
-    found = Counter((point.label, point.agrees) for point in points)
     strips = {at: words for words, at in _STRIPS.items()}
+    found = Counter((strips.get(one.label, "differently by several people"), one.agrees) for one in points)
     return {
         "run": run,
         "query": "",
         "shown": shown,
+        "axis": "probability that the answer is right"
+        if shown == STATUS
+        else f"{shown}, turned so that higher is better",
         "points": [
             {
                 "row": point.row + 1,
@@ -243,8 +246,8 @@ def agreement_points(run: str, shown: str, points: Sequence[LabelPoint], names: 
             for point, name in zip(points, names, strict=True)
         ],
         "summary": [
-            f"labelled {strips.get(label, 'differently by several people')}: {found[label, True]} agree, {found[label, False]} disagree"
-            for label in sorted({point.label for point in points}, reverse=True)
+            f"labelled {words}: {found[words, True]} agree, {found[words, False]} disagree"
+            for words in dict.fromkeys(words for words, _ in sorted(found, key=str, reverse=True))
         ],
     }
 

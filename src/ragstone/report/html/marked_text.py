@@ -30,7 +30,7 @@ Text = str | Sequence[Any]
 def marked_text(pieces: Text, name: str = "fact ", most: int = 0, views: bool = True) -> Markup:
     """A text in pieces with its marks; a text with Markdown in two views, of which the page shows one.
 
-    `name` is written before the numbers of a piece. Of a report with `most`, about so many characters are printed.
+    `name` is written before the numbers of a piece. A report prints about `most` characters.
     """
     given = [{"text": pieces}] if isinstance(pieces, str) else pieces
     found = [one if isinstance(one, Mapping) else vars(one) for one in given]
@@ -70,7 +70,7 @@ def diff_text(pieces: Sequence[DiffPiece]) -> Markup:
 
 
 def _for_print(pieces: Sequence[Mapping[str, Any]], name: str, most: int) -> Iterator[_Piece]:
-    """The pieces of a report. What is not printed is wrapped, and so is what is printed beside it."""
+    """The pieces of a report. What is not printed is wrapped, and so is what is printed next to it."""
     parts = list(cut_for_print([Piece(**one) for one in pieces], most))
     whole = all(printed for _, printed in parts)
     for piece, printed in parts:
