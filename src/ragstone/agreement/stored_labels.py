@@ -1,19 +1,15 @@
 """The labels of people in a store, for agreement and calibration, and as a CSV file that `agree --human` reads back.
 
-Means of all rows are estimated from rows that were drawn by a known rule, for any author and reason of their labels:
-
-- the start of the random order, up to the first row without a label. Rows that were labelled for another reason before
-  the order came to them belong to it, or the rest would not be like all rows;
-- rounds of `choose_rows`, each up to its first row without a label, with the probability of each row.
-
-The larger of the two is used. Without 30 such rows all labels are used, with a remark.
+Means of all rows are estimated from rows that were drawn: the start of the random order or of rounds with known
+probabilities, whichever is larger. Each ends at its first row without a label. Rows that were labelled for another reason
+before the order came to them belong to it, or the rest would not be like all rows. If few were drawn, all labels are used.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -43,8 +39,8 @@ class Drawn:
 
     rounds: np.ndarray
     chances: np.ndarray
-    by_hand: int
-    is_drawn: bool
+    by_hand: int = 0
+    is_drawn: bool = True
 
     @property
     def count(self) -> int:
@@ -54,16 +50,14 @@ class Drawn:
 
 def find_drawn(order: Sequence[int], rounds: Sequence[LabelRound], seen: np.ndarray, said: np.ndarray) -> Drawn:
     """The drawn rows among those that are labelled (`said`); `seen` rows may also be skipped, and are then left out."""
-    random = [row for row in takewhile(seen.__getitem__, order) if said[row]]
-    drawn = _in_rounds(rounds, seen, said)
-    found = np.full(len(said), NOT_DRAWN)
-    found[random] = 0
-    count = max(len(random), int((drawn.rounds >= 0).sum()))
-    is_drawn = count >= LEAST_LABELS or count == said.sum()
-    if is_drawn and count > len(random):
-        return replace(drawn, by_hand=int(said.sum()) - count)
-    marks = found if is_drawn else np.where(said, 0, NOT_DRAWN)
-    return Drawn(marks, np.full(len(said), np.nan), int(said.sum()) - len(random), is_drawn)
+    begun = [row for row in takewhile(seen.__getitem__, order) if said[row]]
+    random = Drawn(np.full(len(said), NOT_DRAWN), np.full(len(said), np.nan))
+    random.rounds[begun] = 0
+    larger = max(random, _in_rounds(rounds, seen, said), key=lambda one: one.count)
+    by_hand = int(said.sum()) - larger.count
+    if by_hand and larger.count < LEAST_LABELS:
+        return Drawn(np.where(said, 0, NOT_DRAWN), random.chances, by_hand, is_drawn=False)
+    return replace(larger, by_hand=by_hand)
 
 
 def _in_rounds(rounds: Sequence[LabelRound], seen: np.ndarray, said: np.ndarray) -> Drawn:
@@ -75,7 +69,7 @@ def _in_rounds(rounds: Sequence[LabelRound], seen: np.ndarray, said: np.ndarray)
         for row, chance in done:
             # The rows of a round are in random order: so much smaller is the probability of those at its start.
             marks[row], chances[row] = number, chance * len(done) / len(one.rows)
-    return Drawn(marks, chances, 0, is_drawn=True)
+    return Drawn(marks, chances)
 
 
 def drawn_rows(run: Run) -> Drawn:
@@ -166,7 +160,8 @@ def labels_csv(labels: Sequence[HumanLabel], runs: Iterable[Run] = ()) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
-    places: Mapping[tuple[str, str], tuple[float | None, int]] = _places(runs)
+    given = {one.run for one in labels}
+    places = _places(run for run in runs if run.id in given)
     for one in labels:
         if one.score is not None:
             chance, number = places.get((one.run, one.sample_id), (None, 0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +10,12 @@ import click
 
 from ragstone.cli.options import METRICS, OUTPUT, RUNS, argument, load_metrics_files, option, parse_map, shared
 from ragstone.cli.output import command_line, console, find_run, next_steps, print_json, write_file
-from ragstone.errors import RagstoneError, UnknownNameError, UsageError
+from ragstone.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from ragstone.agreement.judge_check import Calibrated
     from ragstone.agreement.labels import Joined
     from ragstone.agreement.metric_agreement import MixtureFit, Settings
-    from ragstone.storage.human_labels import HumanLabel
-    from ragstone.storage.runs import Run
 
 DEMO_LABELS = "demo"
 NO_LABELS = "name the file with the human labels: --human labels.csv"
@@ -118,12 +114,13 @@ def labels(
     from ragstone.cli.output import print_table
     from ragstone.storage.human_labels import read_human_labels
     from ragstone.storage.places import open_place
+    from ragstone.storage.runs import finished_runs
     from ragstone.views.phrases import one_line
 
     stored = read_human_labels(open_place(out))
     found = labels_of_runs([find_run(name, out) for name in runs]) if runs else list(stored.labels)
     if csv:
-        open_place(csv).write_bytes(labels_csv(found, _runs_of(found, out)))
+        open_place(csv).write_bytes(labels_csv(found, finished_runs(open_place(out))))
     if json:
         print_json({"labels": [asdict(one) for one in found], "damaged": list(stored.damaged)})
         return
@@ -141,13 +138,6 @@ def labels(
     if csv:
         click.echo(f"{sum(one.score is not None for one in found)} labels of answers written to {csv}")
     next_steps((command_line("agree", "latest", out=out), "compare the judge with these labels"))
-
-
-def _runs_of(labels: Iterable[HumanLabel], out: str) -> Iterator[Run]:
-    """The runs in which labels were given, except those that were removed since."""
-    for name in {label.run for label in labels} - {""}:
-        with suppress(RagstoneError):
-            yield find_run(name, out)
 
 
 def join_labels(

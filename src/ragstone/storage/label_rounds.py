@@ -6,7 +6,6 @@ A round is a file, `<store>/label_rounds/<run>/<number>.json`, that is written b
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from ragstone.errors import StorageError
@@ -32,27 +31,22 @@ def random_order(run: Run) -> list[int]:
 
 def read_rounds(run: Run) -> list[LabelRound]:
     """The rounds of a run; none for a run outside of a store."""
-    return list(_rounds(run)) if store_of(run) else []
-
-
-def _rounds(run: Run) -> Iterator[LabelRound]:
-    number = 1
-    while (place := _place(run, number)).exists():
+    found: list[LabelRound] = []
+    while (place := _place(run, len(found) + 1)) and place.exists():
         stored = read_json(place)
         try:
-            yield LabelRound(tuple(map(int, stored["rows"])), tuple(map(float, stored["chances"])))
+            found.append(LabelRound(tuple(map(int, stored["rows"])), tuple(map(float, stored["chances"]))))
         except (KeyError, TypeError, ValueError):
             raise StorageError(f"cannot read {place}: it is not a round of rows to label") from None
-        number += 1
+    return found
 
 
 def write_round(run: Run, number: int, found: LabelRound) -> None:
-    """Store a round by its number from 1."""
-    _place(run, number).write_bytes(json.dumps(asdict(found)).encode())
+    """Store a round by its number from 1, if the run is in a store."""
+    if place := _place(run, number):
+        place.write_bytes(json.dumps(asdict(found)).encode())
 
 
-def _place(run: Run, number: int) -> Place:
+def _place(run: Run, number: int) -> Place | None:
     root = store_of(run)
-    if root is None:
-        raise ValueError("a run outside of a store has no labels")
-    return root.as_private() / "label_rounds" / run.id / f"{number}.json"
+    return root and root.as_private() / "label_rounds" / run.id / f"{number}.json"

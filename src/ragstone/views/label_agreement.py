@@ -87,11 +87,11 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class LabelPoint:
-    """A labelled row from 0: the score of the judge, the mean label of people, and whether they are less than half apart."""
+    """A labelled row from 0: the judge's score (x), the mean label (y), and whether they are less than half apart."""
 
     row: int
-    score: float
-    label: float
+    x: float
+    y: float
     agrees: bool
 
 

@@ -14,7 +14,7 @@ from ragstone.storage.runs import Run
 from ragstone.views.label_agreement import WANTED, LabelAgreement, count_people, measure_labels
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
-from ragstone.web.row_plots import agreement_points
+from ragstone.web.row_plots import AGREE, DISAGREE
 from ragstone.web.run_index import RunIndex
 
 _MAX_RUNS = 50
@@ -65,13 +65,8 @@ def run_agreement_page(library: Library, query: QueryParams, run: str) -> dict[s
 
 def _describe(index: RunIndex, run: Run, measured: LabelAgreement) -> dict[str, Any]:
     def row_of(row: int) -> dict[str, Any]:
-        address = f"/runs/{run.id}/samples/{row + 1}"
-        return {
-            "row": row + 1,
-            "id": one_line(index.ids[row].as_py(), 60),
-            "question": one_line(index.question(row), 160),
-            "address": address,
-        }
+        name, question = one_line(index.ids[row].as_py(), 60), one_line(index.question(row), 160)
+        return {"row": row + 1, "id": name, "question": question, "address": f"/runs/{run.id}/samples/{row + 1}"}
 
     disagreements = [
         {
@@ -84,15 +79,12 @@ def _describe(index: RunIndex, run: Run, measured: LabelAgreement) -> dict[str, 
         }
         for one in measured.disagreements
     ]
+    points = [
+        {**asdict(one), **row_of(one.row), "status": AGREE if one.agrees else DISAGREE, "chosen": True}
+        for one in measured.points
+    ]
     divided = [row_of(row) for row in measured.divided]
-    names = [one_line(index.ids[point.row].as_py(), 60) for point in measured.points]
-    return {
-        **asdict(measured),
-        "points": agreement_points(run.id, measured.shown, measured.points, names),
-        "disagreements": disagreements,
-        "divided": divided,
-        "wanted": WANTED,
-    }
+    return {**asdict(measured), "disagreements": disagreements, "divided": divided, "points": points, "wanted": WANTED}
 
 
 VIEWS = {"/agreement": agreement_page, "/agreement/{run}": run_agreement_page}

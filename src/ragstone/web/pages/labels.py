@@ -15,13 +15,7 @@ from ragstone.agreement.stored_labels import draw_round
 from ragstone.analysis.label_use import claim_targets, sample_key
 from ragstone.analysis.sample_evidence import Case
 from ragstone.errors import UsageError
-from ragstone.storage.human_labels import (
-    HumanLabel,
-    check_author,
-    labels_of,
-    remove_label,
-    write_label,
-)
+from ragstone.storage.human_labels import HumanLabel, check_author, labels_of, remove_label, write_label
 from ragstone.storage.label_rounds import random_order, read_rounds
 from ragstone.views.sample import sample_view
 from ragstone.web.label_bar import REMOVE, label_bar
