@@ -5,9 +5,11 @@ import json
 import pytest
 
 import ragstone
-from ragstone.agreement.labels import join, read_human
+from ragstone.agreement.estimates import estimate_means
+from ragstone.agreement.labels import NOT_DRAWN, join, read_human
 from ragstone.agreement.stored_labels import read_stored
 from ragstone.storage.human_labels import HumanLabel, answer_key, write_label
+from ragstone.storage.label_rounds import LabelRound, random_order, write_round
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import open_run
 
@@ -49,15 +51,40 @@ def test_agree_without_any_label_says_what_to_do(cli, store, tmp_path):
 
 
 def test_the_file_of_labels_reads_back_equal(cli, store):
+    write_round(store, 1, LabelRound((*range(12), 25), (*(0.05 * (at + 1) for at in range(12)), 0.5)))
     printed = cli("labels", "-o", "out", "--csv", "labels.csv")
     assert printed.code == 0, printed.err
     assert "Ana: 13; =Bo, jr: 6" in printed.out
     stored, read = read_stored([store]), read_human("labels.csv")
-    order = lambda labels: sorted((one.sample_id, one.annotator, one.value) for one in labels.labels)  # noqa: E731
+    order = lambda labels: sorted(  # noqa: E731
+        (one.sample_id, one.annotator, one.value, one.round, one.chance) for one in labels.labels
+    )
     assert order(read) == order(stored)
+    # Twelve of the thirteen rows of the round are labelled.
+    assert {one.chance for one in read.labels if one.sample_id == "r1"} == {0.1 * 12 / 13}
     assert len(read.labels) == 18
     first, second = (join([store], labels) for labels in (stored, read))
     assert first.labels.tolist() == second.labels.tolist()
+    assert first.chances.tolist() == second.chances.tolist()
+
+
+def test_labels_outside_of_the_draw_are_left_out_of_estimates(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    more = [
+        {**row, "id": f"{row['id']}-{part}", "question": f"{row['question']} {part}"} for part in "ab" for row in ROWS
+    ]
+    run = open_run(ragstone.evaluate(more, ["token_f1"], "out", name="one").path)
+    order = random_order(run)
+    for row in [*order[:31], order[-1]]:
+        key = answer_key(more[row]["question"], more[row]["answer"])
+        write_label(open_place("out"), HumanLabel(key, "answer", "Ana", "right", run=run.id, sample_id=more[row]["id"]))
+    cli("labels", "-o", "out", "--csv", "labels.csv")
+    for labels in (read_stored([run]), read_human("labels.csv")):
+        rounds = {one.sample_id: one.round for one in labels.labels}
+        assert rounds.pop(more[order[-1]]["id"]) == NOT_DRAWN
+        assert list(rounds.values()) == [0] * 31
+        assert estimate_means(join([run], labels), "token_f1").runs[0].labels == 31
+    assert "estimated means leave them out" in cli("agree", "one", "-o", "out", "-m", "token_f1", "--ppi").out
 
 
 def test_labels_of_a_run_apply_to_the_same_answers(cli, store):

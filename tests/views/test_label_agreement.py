@@ -7,6 +7,7 @@ import ragstone
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.stats.intervals import Interval
 from ragstone.storage.human_labels import HumanLabel, answer_key, answer_labels, write_label
+from ragstone.storage.label_rounds import random_order
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import open_run
 from ragstone.storage.scores import read_scores
@@ -20,11 +21,11 @@ def run(tmp_path):
     return open_run(ragstone.evaluate(made, "ragchecker", str(tmp_path)).path)
 
 
-def say(run, row, value, author="Ana", picked="random"):
+def say(run, row, value, author="Ana"):
     sample = list(run.samples)[row]
     key = answer_key(sample.question, sample.answer)
     root = open_place(run.path.rpartition("/runs/")[0])
-    write_label(root, HumanLabel(key, "answer", author, value, picked=picked))
+    write_label(root, HumanLabel(key, "answer", author, value))
 
 
 def measure(run):
@@ -34,18 +35,25 @@ def measure(run):
 
 
 def test_people_who_agree_with_the_judge_but_for_two_rows(run):
-    for row in range(32):
-        wrong = row % 2 == 0
-        say(run, row, "wrong" if wrong != (row in (3, 6)) else "right")
+    order = random_order(run)[:36]
+    apart = [next(row for row in order if row % 2 == rest) for rest in (0, 1)]
+    said = {row: (row % 2 == 1) != (row in apart) for row in order}
+    for row, right in said.items():
+        say(run, row, "right" if right else "wrong")
     found = measure(run)
+    judge, people = np.array([row % 2 for row in order]), np.array(list(said.values()))
+    by_chance = judge.mean() * people.mean() + (1 - judge.mean()) * (1 - people.mean())
     status = found.judges[0]
-    assert (status.name, status.rows, found.labels, found.random) == ("status", 32, 32, 32)
-    assert status.kappa == pytest.approx(0.875)
-    assert status.somers == pytest.approx(0.875)
+    assert (status.name, status.rows, found.labels, found.drawn) == ("status", 36, 36, 36)
+    assert found.is_random
+    assert status.kappa == pytest.approx((34 / 36 - by_chance) / (1 - by_chance))
+    assert status.somers > 0.8
     assert status.mean_interval.low <= 0.5 <= status.mean_interval.high
     assert status.more > 0
     # Labels decide the status, but the judge is measured without them.
-    assert sorted(one.row for one in found.disagreements) == [3, 6]
+    assert sorted(one.row for one in found.disagreements) == sorted(apart)
+    assert sorted(one.row for one in found.points if not one.agrees) == sorted(apart)
+    assert len(found.points) == 36
     assert found.curve[0].labelled < 0.5 < found.curve[-1].labelled
     assert len(found.judges) == 1
     assert not any("need at least 30" in note for note in found.notes)
@@ -53,14 +61,16 @@ def test_people_who_agree_with_the_judge_but_for_two_rows(run):
 
 
 def test_people_among_themselves(run):
-    for row in range(8):
-        say(run, row, "wrong" if row % 2 == 0 else "right", picked="")
-        say(run, row, "wrong" if row % 2 == 0 or row == 1 else "right", "Bo", picked="")
+    # The last rows of the random order are not a random sample.
+    even, odd = ([row for row in random_order(run)[::-1] if row % 2 == rest][:4] for rest in (0, 1))
+    for row in [*even, *odd]:
+        say(run, row, "wrong" if row in even else "right")
+        say(run, row, "wrong" if row in even or row == odd[0] else "right", "Bo")
     found = measure(run)
     [(first, second, shared, kappa)] = found.kappas
     assert (first, second, shared) == ("Ana", "Bo", 8)
     assert kappa == pytest.approx(0.75)
-    assert found.divided == (1,)
+    assert found.divided == (odd[0],)
     assert [(one.author, one.right, one.wrong) for one in found.people] == [("Ana", 4, 4), ("Bo", 3, 5)]
     assert any("8 of 8 labelled rows were not chosen at random" in note for note in found.notes)
 

@@ -100,7 +100,7 @@ def gather_rows(joined: Joined, metric: str, system: int) -> Rows:
 def pair_rows(joined: Joined, rows: Sequence[Rows]) -> tuple[Rows, list[np.ndarray], int]:
     """The common samples of two runs as differences (second minus first), their rows, and the number left out.
 
-    Samples labelled for only one run, or in different rounds, are left out: they may not have been selected as a pair.
+    Samples labelled for only one run, or drawn differently, are left out: they were not selected as a pair.
     """
     first, second = ({name: place for place, name in enumerate(read_ids(run))} for run in joined.runs)
     shared = [name for name in first if name in second]
@@ -108,7 +108,8 @@ def pair_rows(joined: Joined, rows: Sequence[Rows]) -> tuple[Rows, list[np.ndarr
         raise UsageError("the runs have no sample in common, so there is no difference to estimate")
     places = [np.array([side[name] for name in shared]) for side in (first, second)]
     rounds = [part.rounds[at] for part, at in zip(rows, places, strict=True)]
-    kept = rounds[0] == rounds[1]
+    chances = [part.chances[at] for part, at in zip(rows, places, strict=True)]
+    kept = (rounds[0] == rounds[1]) & ((chances[0] == chances[1]) | np.isnan(chances[0] + chances[1]))
     places = [at[kept] for at in places]
     one, other = (part.take(at) for part, at in zip(rows, places, strict=True))
     pairs = Rows(other.scores - one.scores, other.labels - one.labels, one.rounds, one.chances)

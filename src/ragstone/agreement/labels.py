@@ -33,6 +33,10 @@ WORDS: Mapping[str, float] = {
 }
 
 
+# The round of a label whose row was not drawn, in a file and as a number: estimated means leave it out.
+BY_HAND, NOT_DRAWN = "none", -1
+
+
 @dataclass(frozen=True)
 class Label:
     """One label; for rows selected by `--label-next` also the round and the selection probability."""
@@ -124,6 +128,8 @@ def _read_row(row: Mapping[str, Any], where: str, worth: Mapping[str, float], re
 
 def _round(row: Mapping[str, Any]) -> int:
     """The round in which a row was selected; 0 if it has no selection probability."""
+    if _text(row.get("round")) == BY_HAND:
+        return NOT_DRAWN
     number = _number(row.get("round"), {})
     return 0 if _text(row.get("chance")) is None else int(number) if number is not None and number >= 1 else 1
 

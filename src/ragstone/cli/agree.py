@@ -146,12 +146,13 @@ def labels(
     from ragstone.cli.output import print_table
     from ragstone.storage.human_labels import read_human_labels
     from ragstone.storage.places import open_place
+    from ragstone.storage.runs import finished_runs
     from ragstone.views.phrases import one_line
 
     stored = read_human_labels(open_place(out))
     found = labels_of_runs([find_run(name, out) for name in runs]) if runs else list(stored.labels)
     if csv:
-        open_place(csv).write_bytes(labels_csv(found))
+        open_place(csv).write_bytes(labels_csv(found, finished_runs(open_place(out))))
     if json:
         print_json({"labels": [asdict(one) for one in found], "damaged": list(stored.damaged)})
         return

@@ -55,8 +55,6 @@ class HumanLabel:
     value: str
     # The key of the answer that a claim belongs to.
     about: str = ""
-    # `random` if the row was chosen at random, as estimated means of all rows need it.
-    picked: str = ""
     note: str = ""
     # UTC, ISO 8601.
     time: str = ""

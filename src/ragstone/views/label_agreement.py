@@ -11,12 +11,13 @@ from itertools import combinations
 import numpy as np
 
 from ragstone.agreement.metric_agreement import LEAST_SHARED
-from ragstone.agreement.stored_labels import RANDOM
+from ragstone.agreement.stored_labels import Drawn, drawn_rows
 from ragstone.analysis.causes import find_causes
 from ragstone.analysis.sample_evidence import read_cases_at
 from ragstone.stats.correlation import make_correlation
 from ragstone.stats.intervals import Interval
-from ragstone.stats.ppi import LEAST_LABELS, powered_mean
+from ragstone.stats.ppi import LEAST_LABELS, Powered, powered_rounds
+from ragstone.stats.ppi import Rows as AllRows
 from ragstone.stats.rater_agreement import make_kappa
 from ragstone.stats.resampled_measures import estimate
 from ragstone.storage.human_labels import HumanLabel, mean_label
@@ -85,15 +86,30 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
+class LabelPoint:
+    """A labelled row from 0: the judge's score (x), the mean label (y), and whether they are less than half apart."""
+
+    row: int
+    x: float
+    y: float
+    agrees: bool
+
+
+@dataclass(frozen=True)
 class LabelAgreement:
     """All that the labels of a run show."""
 
     labels: int
     rows: int
-    random: int
+    # Labelled rows that were drawn, and whether in random order.
+    drawn: int
+    is_random: bool
     people: tuple[Person, ...]
     kappas: tuple[tuple[str, str, int, float], ...]
     judges: tuple[JudgeAgreement, ...]
+    # The scores of one of the judges.
+    shown: str
+    points: tuple[LabelPoint, ...]
     curve: tuple[Bin, ...]
     disagreements: tuple[Disagreement, ...]
     divided: tuple[int, ...]
@@ -110,21 +126,22 @@ def measure_labels(
     chances: Sequence[float | None],
     scores: Mapping[str, Scores],
     labels: Sequence[HumanLabel] = (),
+    shown: str = STATUS,
 ) -> LabelAgreement:
     """The agreement for the labelled rows of a run; `chances` are the probabilities that a row is wrong, by the diagnosis.
 
-    `labels` are counted by person; they include those of claims and skipped answers.
+    `labels` are counted by person; they include those of claims and skipped answers. `shown` is the status or a metric.
     """
     order = sorted(rows)
     said = np.array([mean_label(rows[row]) or 0.0 for row in order])
-    random = np.array([any(one.picked == RANDOM for one in rows[row]) for row in order], dtype=bool)
+    drawn = drawn_rows(run)
     judged = _by_the_judge(run, order)
     wrong = np.array(
         [np.nan if chance is None else chance for chance in chances] + [np.nan] * (run.info.rows - len(chances))
     )
     wrong[order] = judged
     columns = {STATUS: 1.0 - wrong} | dict(_metrics(run.info.metrics, scores))
-    sample = _Sample(np.array(order, dtype=np.int64), said, random)
+    sample = _Sample(np.array(order, dtype=np.int64), said, drawn)
     judges = tuple(_agreement(name, values, sample) for name, values in columns.items())
     apart = sorted(
         (row for row in zip(order, judged, said, strict=True) if abs(1 - row[2] - row[1]) >= _APART),
@@ -133,10 +150,17 @@ def measure_labels(
     return LabelAgreement(
         labels=sum(map(len, rows.values())),
         rows=len(order),
-        random=int(random.sum()),
+        drawn=drawn.count,
+        is_random=not (drawn.rounds > 0).any(),
         people=tuple(count_people(labels or [one for some in rows.values() for one in some])),
         kappas=tuple(_kappas(rows)),
         judges=judges,
+        shown=(shown := shown if shown in columns else STATUS),
+        points=tuple(
+            LabelPoint(row, float(score), label, bool(abs(score - label) < _APART))
+            for row, score, label in zip(order, columns[shown][order], said.tolist(), strict=True)
+            if not np.isnan(score)
+        ),
         curve=tuple(calibration_curve(judged, 1.0 - said)),
         disagreements=tuple(
             Disagreement(row, float(chance), rows[row]) for row, chance, _ in apart[:_MOST_DISAGREEMENTS]
@@ -150,7 +174,14 @@ def measure_labels(
 class _Sample:
     rows: np.ndarray
     said: np.ndarray
-    random: np.ndarray
+    drawn: Drawn
+
+    def mean(self, values: np.ndarray) -> Powered | None:
+        """The estimated mean label of the rows with a value."""
+        labels = np.full(len(values), np.nan)
+        labels[self.rows] = self.said
+        rows = AllRows(values, labels, self.drawn.rounds, self.drawn.chances)
+        return powered_rounds(rows.take(~np.isnan(values)))
 
 
 def _by_the_judge(run: Run, rows: Sequence[int]) -> np.ndarray:
@@ -173,13 +204,8 @@ def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement
     here = values[sample.rows]
     there = ~np.isnan(here)
     rows = int(there.sum())
-    # Only rows that were chosen at random are like all rows; without any, all labels are used.
-    used = there & sample.random if (there & sample.random).sum() >= LEAST_LABELS else there
-    labelled = np.zeros(len(values), dtype=bool)
-    labelled[sample.rows[used]] = True
-    others = values[~labelled & ~np.isnan(values)]
-    powered = powered_mean(sample.said[used], here[used], others)
-    if rows < LEAST_LABELS or powered is None:
+    powered = sample.mean(values) if rows >= LEAST_LABELS else None
+    if powered is None:
         return JudgeAgreement(name, rows, None, None, None, None, None, None, LEAST_LABELS - rows, is_known=False)
     said, known, groups = sample.said[there], here[there], sample.rows[there]
     clear = said != 0.5
@@ -196,7 +222,7 @@ def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement
         *(somers or (None, None)),
         mean=min(max(powered.mean, 0.0), 1.0),
         mean_interval=Interval(low, high),
-        more=labels_wanted(powered.interval, int(used.sum()), int(used.sum()) + len(others)),
+        more=labels_wanted(powered.interval, powered.labels, powered.rows),
         is_known=True,
     )
 
@@ -252,10 +278,11 @@ def _notes(rows: Rows, judges: Sequence[JudgeAgreement], sample: _Sample, judged
         yield f"{counted(len(rows), 'row')} labelled. Kappa, Somers' D and estimated means need at least {LEAST_LABELS}."
     if not len(np.unique(sample.said[sample.said != 0.5] > 0.5)) > 1:
         yield "Kappa and Somers' D need answers that are labelled right and answers that are labelled wrong."
-    if not sample.random.all():
-        yield (
-            f"{int((~sample.random).sum())} of {counted(len(rows), 'labelled row')} were not chosen at random. The estimated means are "
-            "about all rows only if rows are labelled in random order."
+    if by_hand := sample.drawn.by_hand:
+        yield f"{by_hand} of {counted(len(rows), 'labelled row')} were not chosen at random. " + (
+            "The estimated means leave them out."
+            if sample.drawn.is_drawn
+            else "The estimated means are about all rows only if rows are labelled in random order."
         )
     if not any(len(some) > 1 for some in rows.values()):
         yield "No answer has labels of two people, so their agreement is unknown."

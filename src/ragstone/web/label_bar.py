@@ -17,7 +17,13 @@ from ragstone.web.library import Library
 
 REMOVE = "remove"
 # How the row after a label is chosen, in the address as `pick`.
-PICKS = {"": "the table's order", "random": "random order", "unsure": "least sure first", "stay": "stay here"}
+PICKS = {
+    "": "the table's order",
+    "random": "random order",
+    "useful": "what narrows the estimates most",
+    "unsure": "least sure first",
+    "stay": "stay here",
+}
 
 
 def label_parts(

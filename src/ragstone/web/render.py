@@ -22,7 +22,7 @@ from ragstone.report.html.charts import element, picture
 from ragstone.report.html.marked_text import marked_text
 from ragstone.report.html.page import make_environment
 from ragstone.report.html.series_chart import series_chart
-from ragstone.web.row_plots import legend_marks, scatter_plot
+from ragstone.web.row_plots import agreement_plot, count_agreements, legend_marks, scatter_plot
 from ragstone.web.run_trend import trend_chart
 
 _TREND = (132.0, 28.0)
@@ -113,7 +113,11 @@ def _environment() -> Environment:
     environment.tests |= {"match_kind": lambda key, fact: key.startswith("fact-") is fact}
     environment.globals |= {"series_chart": series_chart, "draw_trend": trend, "marked": marked_text, "live": True}
     environment.globals |= {"scatter_plot": scatter_plot, "legend_marks": legend_marks, "trend_chart": trend_chart}
-    environment.globals["layout"] = "viewer.html"
+    environment.globals |= {
+        "agreement_plot": agreement_plot,
+        "count_agreements": count_agreements,
+        "layout": "viewer.html",
+    }
     return environment
 
 

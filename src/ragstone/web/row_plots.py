@@ -13,11 +13,13 @@ from ragstone.analysis.row_columns import USAGE_NAMES, RowJudgements
 from ragstone.analysis.row_filter import with_ranges, write_name
 from ragstone.report.html.charts import Scale, count_values, element, line, short, text
 from ragstone.report.html.run_page import value_range
+from ragstone.views.label_agreement import STATUS
 from ragstone.views.phrases import one_line
 from ragstone.views.run import headline_metrics
 from ragstone.web.run_index import RunIndex, TableState, range_start
 
 WRONG, NO_JUDGEMENT = "wrong", "no judgement"
+AGREE, DISAGREE = "agree", "disagree"
 MOST_POINTS = 2_000
 _MOST_QUERY = 300
 _NUMBERS = ("wrong", "unsure", "quality", *USAGE_NAMES)
@@ -25,14 +27,14 @@ _SIZE = (620.0, 400.0)
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 12.0, 20.0, 34.0
 # Points of the same value are spread by at most this many pixels.
 _JITTER = 4.0
-_TONES = {WRONG: "bad", "look": "unsure", "fine": "good", NO_JUDGEMENT: "none"}
+_TONES = {WRONG: "bad", "look": "unsure", "fine": "good", NO_JUDGEMENT: "none", AGREE: "good", DISAGREE: "bad"}
 # Statuses differ in colour and in shape: a cross, a triangle, a ring and a square around the middle.
-_SHAPES = {
-    WRONG: "m-3.5-3.5 7 7m0-7-7 7",
-    "look": "m0-4 4 7h-8z",
-    "fine": "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
-    NO_JUDGEMENT: "m-3-3h6v6h-6z",
-}
+_CROSS, _RING = "m-3.5-3.5 7 7m0-7-7 7", "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"
+_SHAPES = {WRONG: _CROSS, "look": "m0-4 4 7h-8z", "fine": _RING, NO_JUDGEMENT: "m-3-3h6v6h-6z"}
+_AGREEMENT_SHAPES = {AGREE: _RING, DISAGREE: _CROSS}
+_STRIPS = {"wrong": 0.0, "partly": 0.5, "right": 1.0}
+_STRIP_SIZE = (620.0, 250.0)
+_GOLDEN = 0.618
 
 
 def run_plots(
@@ -105,9 +107,8 @@ def _scatter_data(
                 "id": one_line(index.ids[row].as_py(), 60),
                 "x": float(across[row]),
                 "y": float(up[row]),
-                "status": known.statuses[row] or NO_JUDGEMENT,
-                "chosen": bool(chosen[row]),
             }
+            | {"status": known.statuses[row] or NO_JUDGEMENT, "chosen": bool(chosen[row])}
             for row in shown
         ],
         "quarters": _quarters(index, known, state, matching, {x: across, y: up}) if len(rows) else [],
@@ -167,50 +168,65 @@ def scatter_plot(data: Mapping[str, Any]) -> Markup:
     marks = [_mark(data, point, over(point["x"]) + dx, up(point["y"]) + dy) for point, (dx, dy) in drawn]
     counts = Counter(point["status"] for point in data["points"])
     words = ", ".join(f"{counts[status]:,} {status}" for status in _SHAPES if counts[status])
+    ends = (over.left, over.right, x["low"], x["high"], up.left, up.right, y["low"], y["high"])
     return element(
         "svg",
         *parts,
         Markup("").join(marks),
         element("rect", class_="brush", width=0, height=0),
-        class_="plot scatter",
-        viewBox=f"0 0 {width:g} {height:g}",
-        width=width,
-        height=height,
-        role="group",
-        aria_label=f"{y['name']} against {x['name']}, {len(data['points']):,} samples: {words}",
+        **_frame(width, height, f"{y['name']} against {x['name']}, {len(data['points']):,} samples: {words}"),
         data_start=data["start"],
         data_x=x["written"],
         data_y=y["written"],
-        data_axes=" ".join(
-            repr(float(one))
-            for one in (over.left, over.right, x["low"], x["high"], up.left, up.right, y["low"], y["high"])
-        ),
+        data_axes=" ".join(repr(float(one)) for one in ends),
     )
+
+
+def _frame(width: float, height: float, words: str) -> dict[str, Any]:
+    """The attributes of a plot with links, and what it shows in words."""
+    size = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height}
+    return {"class_": "plot scatter", "role": "group", "aria_label": words, **size}
 
 
 def _mark(data: Mapping[str, Any], point: Mapping[str, Any], x: float, y: float) -> Markup:
     """One point. Written as text: there are thousands of them."""
     status, faded = point["status"], "" if point["chosen"] else " out"
-    address = escape(f"/runs/{data['run']}/samples/{point['row']}{data['query']}")
+    address = escape(point.get("address") or f"/runs/{data['run']}/samples/{point['row']}{data['query']}")
     words = escape(f"{point['id']}: {short(point['x'])}, {short(point['y'])}, {status}")
-    shape = f'<path class="point {_TONES[status]}{faded}" d="M{x:.1f} {y:.1f}{_SHAPES[status]}"/>'
+    drawn = (_SHAPES | _AGREEMENT_SHAPES)[status]
+    shape = f'<path class="point {_TONES[status]}{faded}" d="M{x:.1f} {y:.1f}{drawn}"/>'
     return Markup(f'<a href="{address}" tabindex="-1"><title>{words}</title>{shape}</a>')  # noqa: S704  (all escaped)
 
 
-def legend_marks() -> list[tuple[str, Markup]]:
-    """Return the statuses with their shapes."""
-    return [
-        (
-            status,
-            element(
-                "svg",
-                element("path", class_=f"point {_TONES[status]}", d=f"M6 6{shape}"),
-                class_="plot mark",
-                viewBox="0 0 12 12",
-                width=12,
-                height=12,
-                aria_hidden="true",
-            ),
-        )
-        for status, shape in _SHAPES.items()
+def agreement_plot(data: Mapping[str, Any]) -> Markup:
+    """Draw labelled rows, each a link to its sample: the score of the judge across, the label of people as strips."""
+    width, height = _STRIP_SIZE
+    over, up = Scale(0.0, 1.0, 62.0, width - _RIGHT - 6), Scale(0.0, 1.0, height - _FLOOR - 26, 40.0)
+    parts = [line(over(tick), 10, over(tick), height - _FLOOR, "grid") for tick in over.ticks()]
+    parts += [text(over(tick), height - _FLOOR + 16, short(tick)) for tick in over.ticks()]
+    parts += [text(50, up(at) + 4, words, "end") for words, at in _STRIPS.items()]
+    axis = "probability that the answer is right" if data["shown"] == STATUS else f"{data['shown']}, higher is better"
+    parts.append(text(width - _RIGHT, height - 3, f"{axis} →", "end"))
+    # Rows of a strip are spread evenly, in the same way on every visit.
+    marks = [
+        _mark(data, point, over(point["x"]), up(point["y"]) + 44 * ((number * _GOLDEN) % 1 - 0.5))
+        for number, point in enumerate(data["points"][:MOST_POINTS])
     ]
+    words = f"{data['shown']} against the labels of people: {'; '.join(count_agreements(data['points']))}"
+    return element("svg", *parts, Markup("").join(marks), **_frame(width, height, words))
+
+
+def count_agreements(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the points of each strip in words."""
+    strips = {at: words for words, at in _STRIPS.items()}
+    found = Counter((strips.get(one["y"], "differently by several people"), one["agrees"]) for one in points)
+    names = sorted({words for words, _ in found}, reverse=True)
+    return [f"labelled {name}: {found[name, True]} agree, {found[name, False]} disagree" for name in names]
+
+
+def legend_marks(names: Sequence[str] = tuple(_SHAPES)) -> list[tuple[str, Markup]]:
+    """Return statuses with their shapes."""
+    box = {"class_": "plot mark", "viewBox": "0 0 12 12", "width": 12, "height": 12, "aria_hidden": "true"}
+    shapes = _SHAPES | _AGREEMENT_SHAPES
+    paths = [(name, element("path", class_=f"point {_TONES[name]}", d=f"M6 6{shapes[name]}")) for name in names]
+    return [(name, element("svg", path, **box)) for name, path in paths]

@@ -59,7 +59,7 @@ def test_claims_are_coloured_and_labelled(pages):
 
 def test_facts_are_marked_where_they_stand(better):
     page = run_html(better, worst=25)
-    marked = re.findall(r'<mark class="good">(.*?)<sup>fact [\d, ]+</sup></mark>', page, flags=re.DOTALL)
+    marked = re.findall(r'<mark class="good(?: printed)?">(.*?)<sup>fact [\d, ]+</sup></mark>', page, flags=re.DOTALL)
     assert any("From Orlsay the first boat leaves at 06:20 and the last at 21:10" in text for text in marked)
 
 

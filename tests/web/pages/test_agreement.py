@@ -49,6 +49,11 @@ def test_labels_are_counted_at_once(client, run):
     page = client.ask(f"/agreement/{run.id}")[1].decode()
     assert "<svg" in page
     assert "<b>Bo</b>" not in page
+    # Every labelled row is a point that links to its sample, also for a metric.
+    assert page.count('class="point good"') + page.count('class="point bad"') == 12 + 2
+    assert all(f'<a href="/runs/{run.id}/samples/{row}" tabindex="-1">' in page for row in range(1, 13))
+    assert "against the labels of people: labelled" in page
+    assert page == client.ask(f"/agreement/{run.id}")[1].decode()
     label(client, run, 13, "right")
     assert client.json(f"/agreement/{run.id}.json")["measured"]["rows"] == 13
     store = client.json("/agreement.json")

@@ -5,7 +5,9 @@ from html import unescape
 
 import pytest
 
+from ragstone.agreement.stored_labels import drawn_rows
 from ragstone.storage.human_labels import answer_labels, read_human_labels
+from ragstone.storage.label_rounds import read_rounds
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import open_run
 from tests.report import runs
@@ -116,6 +118,21 @@ def test_random_and_least_sure_rows(client, run):
     # Another person gets rows of their own.
     assert script(client, run, row, pick="random", author="Bo")[1]["next"] != ""
     assert script(client, run, row, pick="unsure", author="Cy")[1]["next"] != ""
+
+
+def test_the_rows_that_narrow_the_estimates_most(client, run):
+    client.ready(run)
+    row, seen = 5, []
+    while row:
+        _, data = script(client, run, row, pick="useful", here=f"/runs/{run.id}/samples/1?pick=useful")
+        row = int(data["next"].rpartition("/")[2].partition("?")[0]) if data["next"] else None
+        seen += [row - 1] if row else []
+    # The first label was given by hand; its row was drawn too.
+    [one] = read_rounds(open_run(run.path))
+    assert [at for at in one.rows if at != 4] == seen
+    assert set(one.chances) == {1.0}
+    found = drawn_rows(open_run(run.path))
+    assert (found.count, found.by_hand) == (12, 0)
 
 
 @pytest.mark.parametrize(

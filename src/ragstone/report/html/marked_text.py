@@ -30,11 +30,11 @@ Text = str | Sequence[Any]
 def marked_text(pieces: Text, name: str = "fact ", most: int = 0, views: bool = True) -> Markup:
     """A text in pieces with its marks; a text with Markdown in two views, of which the page shows one.
 
-    `name` is written before the numbers of a piece. Of a report with `most`, about so many characters are printed.
+    `name` is written before the numbers of a piece. A report prints about `most` characters.
     """
     given = [{"text": pieces}] if isinstance(pieces, str) else pieces
     found = [one if isinstance(one, Mapping) else vars(one) for one in given]
-    listed = list(_for_print(found, name, most)) if most else [_Piece.of(one, name) for one in found]
+    listed = [_Piece.of(one, name) for one in (_for_print(found, most) if most else found)]
     text = "".join(piece.text for piece in listed)
     if not text.strip():
         return Markup('<p class="prose muted">(empty)</p>')
@@ -51,9 +51,8 @@ def marked_text(pieces: Text, name: str = "fact ", most: int = 0, views: bool = 
     write_markdown(text, rendered)
     # Bullets and columns follow the direction of the text; each paragraph has its own.
     strong = next((kind for kind in map(bidirectional, text) if kind in ("L", "R", "AL")), "L")
-    html = Markup('<div class="prose md" dir="{}"{}>{}</div>').format(
-        "ltr" if strong == "L" else "rtl", language, rendered.html()
-    )
+    side = "ltr" if strong == "L" else "rtl"
+    html = Markup('<div class="prose md" dir="{}"{}>{}</div>').format(side, language, rendered.html())
     return Markup('<div class="views">{}{}</div>').format(html, raw) if views else html
 
 
@@ -69,53 +68,43 @@ def diff_text(pieces: Sequence[DiffPiece]) -> Markup:
     return Markup('<div class="diff{}">{}</div>').format(" sides" if len(shown) > 1 else "", Markup("").join(shown))
 
 
-def _for_print(pieces: Sequence[Mapping[str, Any]], name: str, most: int) -> Iterator[_Piece]:
-    """The pieces of a report. What is not printed is wrapped, and so is what is printed beside it."""
+def _for_print(pieces: Sequence[Mapping[str, Any]], most: int) -> Iterator[dict[str, Any]]:
+    """The pieces of a report. What is not printed is wrapped, and so is what is printed next to it."""
     parts = list(cut_for_print([Piece(**one) for one in pieces], most))
     whole = all(printed for _, printed in parts)
     for piece, printed in parts:
-        kind = "" if whole else "printed" if printed else "unprinted"
-        if piece.numbers:
-            opened = f'<mark class="{escape(" ".join(filter(None, (piece.tone or "plain", kind))))}">'
-            yield _Piece(piece.text, opened, "</mark>", label=_numbers(name, piece.numbers))
-        elif kind:
-            yield _Piece(
-                piece.text, f'<span class="{kind}">', "</span>", after="" if printed else '<i class="cut"></i>'
-            )
-        else:
-            yield _Piece(piece.text)
-
-
-def _numbers(name: str, numbers: Sequence[int]) -> str:
-    return f"<sup>{escape(name)}{', '.join(map(str, numbers))}</sup>"
+        yield {**vars(piece), "print": "" if whole else "printed" if printed else "unprinted"}
 
 
 class _Piece(NamedTuple):
     """A piece of a text: HTML around each part that it is cut into, before the first, within the last and after it."""
 
     text: str
-    opened: str = ""
-    closed: str = ""
+    opened: str
+    closed: str
     before: str = ""
     label: str = ""
     after: str = ""
 
     @classmethod
     def of(cls, piece: Mapping[str, Any], name: str) -> _Piece:
-        """A piece of a page: linked with claims or facts, the place of a fact, or changed."""
+        """A piece of a page: linked with claims or facts, the place of a fact, or changed; or one of a report."""
         if keys := piece.get("keys"):
             anchors = (f'<span id="{escape(anchor)}" class="anchor"></span>' for anchor in piece.get("anchors", ()))
             opened = f'<mark class="{_mark_class(piece)}" data-keys="{escape(" ".join(keys))}">'
             labels = "".join(map(_label, piece["labels"]))
             return cls(piece["text"], opened, "</mark>", "".join(anchors), f"<sup>{labels}</sup>" if labels else "")
-        kind, numbers, tag = piece.get("kind"), piece.get("numbers"), piece.get("tag")
-        opened, closed, label = (f"<{tag}>", f"</{tag}>", "") if tag else ("", "", "")
+        kind, numbers, tag, printed = map(piece.get, ("kind", "numbers", "tag", "print"))
+        around = [("mark", kind)] if kind in _TAGS else []
         if numbers:
-            opened, closed = f'<mark class="fact {hue(numbers[0])}">', "</mark>"
-            label = _numbers(name, numbers) if name else ""
-        if kind in _TAGS:
-            opened, closed = f'<mark class="{kind}">{opened}', f"{closed}</mark>"
-        return cls(piece["text"], opened, closed, label=label)
+            tone = f"fact {hue(numbers[0])}" if printed is None else f"{piece['tone'] or 'plain'} {printed}".strip()
+            around.append(("mark", tone))
+        elif printed or tag:
+            around.append((tag or "span", printed))
+        opened = "".join(f'<{one} class="{escape(classes)}">' if classes else f"<{one}>" for one, classes in around)
+        label = f"<sup>{escape(name)}{', '.join(map(str, numbers))}</sup>" if numbers and name else ""
+        cut = '<i class="cut"></i>' if printed == "unprinted" and not numbers else ""
+        return cls(piece["text"], opened, "".join(f"</{one}>" for one, _ in around[::-1]), label=label, after=cut)
 
 
 class _Writer:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -108,7 +108,7 @@ def make_environment(read: Callable[[str], str]) -> Environment:
     environment.globals |= {
         # A page in the viewer is live: it links to other pages and waits for what is not ready.
         "live": False,
-        "marked": lambda *parts: marked_text(*parts, views=False),
+        "marked": partial(marked_text, views=False),
         "diffed": diff_text,
         "layout": "base.html",
         "terms": TERMS,

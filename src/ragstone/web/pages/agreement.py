@@ -9,10 +9,12 @@ from starlette.datastructures import QueryParams
 
 from ragstone.report.html.run_page import describe_run
 from ragstone.storage.human_labels import answer_labels, labels_of, read_human_labels
+from ragstone.storage.label_rounds import random_order
 from ragstone.storage.runs import Run
 from ragstone.views.label_agreement import WANTED, LabelAgreement, count_people, measure_labels
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
+from ragstone.web.row_plots import AGREE, DISAGREE
 from ragstone.web.run_index import RunIndex
 
 _MAX_RUNS = 50
@@ -39,33 +41,32 @@ def agreement_page(library: Library, _query: QueryParams) -> dict[str, Any]:
     }
 
 
-def run_agreement_page(library: Library, _query: QueryParams, run: str) -> dict[str, Any]:
-    """The agreement of one run with the labels of people."""
+def run_agreement_page(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
+    """The agreement of one run with the labels of people; `?by=` is the status or metric of the plot."""
     found = library.run(run)
     index, rows, insight = library.index(found), answer_labels(found), library.insight(found)
-    head = {"page": "agreement", "title": f"Agreement of {one_line(found.name, 60)}", "run": describe_run(found)}
-    if not rows or insight is None:
-        return {**head, "ready": insight is not None, "measured": None, "damaged": list(labels_of(found).damaged)}
-    keys = set(library.answer_keys(found))
-    labels = [label for label in labels_of(found).labels if label.about in keys]
-    measured = measure_labels(found, rows, [label.wrong for label in insight.causes], index.scores, labels)
-    return {
-        **head,
-        "ready": True,
-        "measured": _describe(index, found, measured),
-        "damaged": list(labels_of(found).damaged),
+    keys, known = library.answer_keys(found), labels_of(found)
+    first = next((row for row in random_order(found) if keys[row] not in known.by_key), None)
+    head = {
+        "page": "agreement",
+        "title": f"Agreement of {one_line(found.name, 60)}",
+        "run": describe_run(found),
+        "damaged": list(known.damaged),
+        "next_address": "" if first is None else f"/runs/{found.id}/samples/{first + 1}?pick=random",
     }
+    if not rows or insight is None:
+        return {**head, "ready": insight is not None, "measured": None}
+    among = set(keys)
+    labels = [label for label in known.labels if label.about in among]
+    wrong = [label.wrong for label in insight.causes]
+    measured = measure_labels(found, rows, wrong, index.scores, labels, query.get("by", ""))
+    return {**head, "ready": True, "measured": _describe(index, found, measured)}
 
 
 def _describe(index: RunIndex, run: Run, measured: LabelAgreement) -> dict[str, Any]:
     def row_of(row: int) -> dict[str, Any]:
-        address = f"/runs/{run.id}/samples/{row + 1}"
-        return {
-            "row": row + 1,
-            "id": one_line(index.ids[row].as_py(), 60),
-            "question": one_line(index.question(row), 160),
-            "address": address,
-        }
+        name, question = one_line(index.ids[row].as_py(), 60), one_line(index.question(row), 160)
+        return {"row": row + 1, "id": name, "question": question, "address": f"/runs/{run.id}/samples/{row + 1}"}
 
     disagreements = [
         {
@@ -78,15 +79,12 @@ def _describe(index: RunIndex, run: Run, measured: LabelAgreement) -> dict[str, 
         }
         for one in measured.disagreements
     ]
+    points = [
+        {**asdict(one), **row_of(one.row), "status": AGREE if one.agrees else DISAGREE, "chosen": True}
+        for one in measured.points
+    ]
     divided = [row_of(row) for row in measured.divided]
-    random = f"/runs/{run.id}/samples/1?pick=random"
-    return {
-        **asdict(measured),
-        "disagreements": disagreements,
-        "divided": divided,
-        "wanted": WANTED,
-        "random_address": random,
-    }
+    return {**asdict(measured), "disagreements": disagreements, "divided": divided, "points": points, "wanted": WANTED}
 
 
 VIEWS = {"/agreement": agreement_page, "/agreement/{run}": run_agreement_page}

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from starlette.datastructures import QueryParams
 
+from ragstone.agreement.stored_labels import draw_round
 from ragstone.analysis.label_use import claim_targets, sample_key
 from ragstone.analysis.sample_evidence import Case
 from ragstone.errors import UsageError
-from ragstone.storage.human_labels import (
-    HumanLabel,
-    HumanLabels,
-    check_author,
-    labels_of,
-    remove_label,
-    write_label,
-)
+from ragstone.storage.human_labels import HumanLabel, check_author, labels_of, remove_label, write_label
+from ragstone.storage.label_rounds import random_order, read_rounds
 from ragstone.views.sample import sample_view
 from ragstone.web.label_bar import REMOVE, label_bar
 from ragstone.web.library import Library
@@ -29,7 +24,8 @@ from ragstone.web.pages.sample import describe_sample, read_sample
 from ragstone.web.run_index import RunIndex
 
 _SAMPLE_PAGE = re.compile(r"/runs/[^/?#\\\s]+/samples/[0-9]{1,9}(\?[^\s\\#]*)?")
-_FIRST_RANDOM = 20
+# Two people who finish a round at the same time get the same next one.
+_DRAW = Lock()
 
 
 def save_label(library: Library, form: QueryParams) -> dict[str, Any]:
@@ -44,13 +40,9 @@ def save_label(library: Library, form: QueryParams) -> dict[str, Any]:
         remove_label(library.root, author, wanted.key)
     else:
         note = form.get("note", "") or (before.note if before else "")
-        picked = before.picked if before else ""
-        if form.get("pick") == "random" and at - 1 in _next_random(index, known, library.answer_keys(index.run)):
-            picked = "random"
         label = replace(
             wanted,
             note=note,
-            picked=picked,
             run=index.run.id,
             run_name=index.run.name,
             sample_id=case.sample.id,
@@ -109,20 +101,24 @@ def _next(library: Library, index: RunIndex, form: QueryParams, author: str, at:
         return address if not pick and _SAMPLE_PAGE.fullmatch(address) else ""
     known, keys = labels_of(index.run), library.answer_keys(index.run)
     mine = {label.key for label in known.labels if _same(label.author, author)}
-    order = _random_order(index) if pick == "random" else _least_sure(library, index)
-    row = next((row for row in order if keys[row] not in mine and row != at - 1), None)
+    done = {row for row, key in enumerate(keys) if key in mine or row == at - 1}
+    if pick == "useful":
+        order: Iterable[int] = _useful(library, index, done)
+    else:
+        order = random_order(index.run) if pick == "random" else _least_sure(library, index)
+    row = next((row for row in order if row not in done), None)
     return "" if row is None else f"/runs/{index.run.id}/samples/{row + 1}{_query(form)}"
 
 
-def _random_order(index: RunIndex) -> list[int]:
-    seed = int.from_bytes(hashlib.sha256(index.run.id.encode()).digest()[:8])
-    return list(map(int, np.random.default_rng(seed).permutation(len(index.ids))))
-
-
-def _next_random(index: RunIndex, known: HumanLabels, keys: Sequence[str]) -> list[int]:
-    """The next rows of the random order: several people may work on them at the same time."""
-    done = {label.key for label in known.labels if label.picked == "random"}
-    return [row for row in _random_order(index) if keys[row] not in done][:_FIRST_RANDOM]
+def _useful(library: Library, index: RunIndex, done: Collection[int]) -> list[int]:
+    """The rows of the rounds of this run; a person who has labelled all of them gets a new round."""
+    with _DRAW:
+        rows = [row for one in read_rounds(index.run) for row in one.rows]
+        if all(row in done for row in rows):
+            insight = library.insight(index.run)
+            wrong = [label.wrong for label in insight.causes] if insight else []
+            rows += draw_round(index.run, [None if chance is None else 1 - chance for chance in wrong]).rows
+        return rows
 
 
 def _least_sure(library: Library, index: RunIndex) -> Iterable[int]:

@@ -15,11 +15,7 @@ from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.causes import find_causes
 from ragstone.analysis.diagnosis import with_reasons
 from ragstone.analysis.explain import Cell, Working, work_out
-from ragstone.analysis.sample_evidence import (
-    NEEDED,
-    Case,
-    read_cases_at,
-)
+from ragstone.analysis.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.data.verdict import SIGNS
 from ragstone.engine.metric_choice import pick_headlines
 from ragstone.errors import UsageError
@@ -48,22 +44,25 @@ _STATES = ("ok", "skipped", "failed")
 _MAX_INPUT = 400
 _MOST_TELLING = 8
 # The parts of the view at the head of a page.
-_HEAD = (
-    *(
-        "id",
-        "row",
-        "question",
-        "references",
-        "unanswerable",
-        "metadata",
-        "other_answers",
-        "why",
-        "cause",
-        "meaning",
-        "part",
-    ),
-    *("status", "wrong", "labelled", "undecided", "looked", "findings"),
-)
+_HEAD = [
+    "id",
+    "row",
+    "question",
+    "references",
+    "unanswerable",
+    "metadata",
+    "other_answers",
+    "why",
+    "cause",
+    "meaning",
+    "part",
+    "status",
+    "wrong",
+    "labelled",
+    "undecided",
+    "looked",
+    "findings",
+]
 _OF_THE_ANSWER = ("answer_claims_in_contexts", "answer_claims_in_reference", "reference_claims_in_answer")
 _LANGUAGES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
