@@ -33,7 +33,7 @@ def test_the_candidates_of_a_plain_name_and_a_cut_off():
     assert {"ragas.faithfulness", "ragchecker.faithfulness"} <= {card.name for card in cards("faithfulness")}
     assert [card.name for card in cards("answer_relevance")] == ["ragas.answer_relevancy"]
     with pytest.raises(UsageError, match="distinct_2 or distinct_1"):
-        cards("distinct_3")
+        cards("distinct_0")
 
 
 def test_questions_alone_are_pointed_to_collect():

@@ -12,7 +12,7 @@ from ragstone.errors import UnknownNameError, UsageError
 from ragstone.registry.catalogue import CATALOGUE, Catalogue
 from ragstone.registry.specs import MetricSpec
 
-_NAME = re.compile(r"\s*([A-Za-z_][\w.]*)\s*")
+_NAME = re.compile(r"\s*([A-Za-z_](?:[\w.]|-(?=\w))*)\s*")
 _WORD = re.compile(r"[A-Za-z_][\w.\-]*")
 _WORDS = {"true": True, "false": False, "none": None}
 
@@ -70,7 +70,7 @@ def parse_metric(text: str, catalogue: Catalogue = CATALOGUE) -> Metric:
     match = _NAME.match(text)
     if not match:
         raise UsageError(f"'{text}' is not a metric: it must start with a name, as in recall@5")
-    spec, preset = catalogue.metric(match[1])
+    spec, preset = catalogue.metric(match[1].replace("-", "_"))
     return make_metric(spec, **{**preset, **_parse_settings(text, match.end())})
 
 
