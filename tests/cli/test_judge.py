@@ -70,6 +70,20 @@ def test_examples_and_longer_reasons(cli, store):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Ray warns of its own doings
+def test_ray_gives_the_same(cli, store):
+    pytest.importorskip("ray")
+    printed = [
+        ask(cli, store, "little", "whole", "--json", *words)[0]
+        for words in ((), ("--backend", "ray", "--workers", "1"))
+    ]
+    assert [one.code for one in printed] == [0, 0], printed[1].err
+    alone, spread = (json.loads(one.out) for one in printed)
+    assert spread["meetings"] == alone["meetings"]
+    assert spread["judges"] == alone["judges"]
+
+
+@pytest.mark.slow
 def test_several_systems(cli, store):
     printed, _ = ask(cli, store, "little", "half", "whole")
     lines = [line for line in printed.out.splitlines() if line.strip()[:1] in "123" and line.strip()]

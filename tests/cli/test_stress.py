@@ -149,11 +149,11 @@ def test_rgbs_own_files_are_mixed_as_in_rgb_and_show_the_requested_rate(cli, hom
     noise = done.out[done.out.index("noise robustness") :]
     assert re.search(r"rgb.accuracy +1.00 +0.00 ", noise)
     # Noise fills up at rate 0 of the noise bed, where positives are few; in the counterfactual bed it does not.
-    assert re.search(r"noise rate +0.42 +1 .*\n +requested +0, 0.5 +1 ", noise)
+    assert re.search(r"noise, real +0.42 +1 .*\n +noise, requested +0, 0.5 +1 ", noise)
     [run] = home.glob("ragstone-store/runs/*/run.json")
     rows = read_stress(find_run(str(run.parent), "ragstone-store")).rows
     false = rows.beds == "counterfactual"
     assert set(rows.shares[false & (rows.requested == 0)]) == {0}
     assert set(rows.shares[(rows.beds == "noise") & (rows.requested == 1)]) == {1}
     [page] = home.glob("ragstone-store/runs/*/stress.html")
-    assert '<th scope="row">requested</th>' in page.read_text()
+    assert '<th scope="row">noise, requested</th>' in page.read_text()

@@ -219,7 +219,9 @@ BAD = {
 }
 NASTY = [Sample(name, **{**ALL_THERE, **changes}) for name, changes in BAD.items()]
 # The row that has all that a metric needs, where it is not the first.
-GOOD = {name: list(BAD).index("stressed") for name in METRICS if name.startswith(("rgb.rejection", "rgb.error"))}
+# Long sequences of words need its ten words.
+OF_STRESSED = ("rgb.rejection", "rgb.error", "distinct_n", "self_bleu_n")
+GOOD = {name: list(BAD).index("stressed") for name in METRICS if name.startswith(OF_STRESSED)}
 # The longest texts are computed once only, to save time.
 SMALL = NASTY[:-1]
 SPELLED = [str(metric) for spec in METRICS.values() for metric in spellings(spec)]
@@ -305,6 +307,7 @@ COUNT_NOTHING = [
     "context_relevance.perplexity",
     "distinct_1",
     "distinct_2",
+    "distinct_n",
     "exact_match",
     "flesch_ease",
     "flesch_kincaid",
@@ -321,6 +324,7 @@ COUNT_NOTHING = [
     "rouge_l",
     "rouge_lsum",
     "rouge_n",
+    "self_bleu_n",
     "semantic_similarity",
     "squad.exact_match",
     "squad.f1",

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import ragstone
 from ragstone.data.types import Sample, Score
 from ragstone.evidence_functions.tokens import answer_words
-from ragstone.metrics.diversity import answer_word_hashes, distinct_pairs, distinct_words
+from ragstone.metrics.diversity import answer_word_hashes, distinct_share, self_bleu_of
+from ragstone.registry import parse_metric
 from tests.metrics.scoring import cell, score
 
 
@@ -79,8 +80,8 @@ def test_all_rows_together(rows):
     arrays = [np.asarray(row) for row in hashes]
     words = [word for row in rows for word in row]
     pairs = [pair for row in rows for pair in pairwise(row)]
-    assert distinct_words(arrays) == pytest.approx(len(set(words)) / len(words))
-    assert distinct_pairs(arrays) == pytest.approx(len(set(pairs)) / len(pairs))
+    assert distinct_share(arrays, 1) == pytest.approx(len(set(words)) / len(words))
+    assert distinct_share(arrays, 2) == pytest.approx(len(set(pairs)) / len(pairs))
 
 
 @given(st.lists(texts, min_size=1, max_size=6))
@@ -91,3 +92,31 @@ def test_rows_do_not_mind_their_neighbours(answers):
         assert score(samples[::-1], name)[name] == together[::-1]
         assert [cell(sample, name) for sample in samples] == together
         assert all(found.value is None or 0 < found.value <= 1 for found in together)
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=5, max_size=9), min_size=2, max_size=6), st.integers(1, 5))
+def test_any_n_and_self_bleu_as_in_nltk(rows, n):
+    bleu = pytest.importorskip("nltk.translate.bleu_score")
+    hashes = answer_word_hashes(answer_words(pa.array([" ".join(f"word{letter}" for letter in row) for row in rows])))
+    arrays = [np.asarray(row) for row in hashes]
+    runs = [tuple(row[at : at + n]) for row in rows for at in range(len(row) - n + 1)]
+    assert distinct_share(arrays, n) == pytest.approx(len(set(runs)) / len(runs))
+    smooth, weights = bleu.SmoothingFunction().method1, [1 / n] * n
+    scores = [
+        bleu.sentence_bleu([*rows[:at], *rows[at + 1 :]], row, weights, smoothing_function=smooth)
+        for at, row in enumerate(rows)
+    ]
+    assert self_bleu_of(arrays, n) == pytest.approx(np.mean(scores))
+
+
+def test_names_and_scores_of_a_run():
+    for name in ("distinct5", "distinct_5", "distinct-5", "Distinct-5", "distinct_n(n=5)"):
+        assert str(parse_metric(name)) == "distinct_n(n=5)"
+    assert str(parse_metric("self-bleu3")) == str(parse_metric("self_bleu_3")) == "self_bleu_n(n=3)"
+    rows = [{"answer": "I cannot answer that"}] * 3 + [{"answer": "the harbour opens at nine"}, {"answer": "no"}]
+    summary = ragstone.evaluate(rows, ["distinct-3", "self_bleu2"]).summary()
+    assert (summary["distinct_n"].mean, summary["distinct_n"].n_skipped) == (pytest.approx(5 / 9), 1)
+    assert summary["self_bleu_n(n=2)"].mean == pytest.approx(3 / 4)
+    assert cell(Sample("1", answer="go on go on go on"), "self_bleu2").value == pytest.approx(3 / 5)
+    with pytest.raises(ragstone.errors.UsageError, match="n must be one of"):
+        parse_metric("distinct_n(n=0)")

@@ -1,12 +1,15 @@
 """Jackknife intervals of corpus scores."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from ragstone.metrics.diversity import distinct_pairs, distinct_words
+from ragstone.metrics.diversity import distinct_share
 from ragstone.metrics.translation import bleu_of, chrf_of, ter_of
 from ragstone.stats.corpus_intervals import jackknife_interval, rows_interval, sums_interval
 
+DISTINCT_WORDS, DISTINCT_PAIRS = (partial(distinct_share, n=n) for n in (1, 2))
 RANDOM = np.random.default_rng(0)
 COUNTS = np.column_stack([RANDOM.integers(0, 5, 40), np.full(40, 5)]).astype(float)
 
@@ -114,7 +117,7 @@ def zipf_texts(random, rows):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("score", [distinct_words, distinct_pairs])
+@pytest.mark.parametrize("score", [DISTINCT_WORDS, DISTINCT_PAIRS])
 @pytest.mark.parametrize(("rows", "samples"), [(60, 500), (200, 400), (3000, 150)])
 def test_intervals_of_distinct_shares_cover_those_of_other_runs(rows, samples, score):
     random = np.random.default_rng(3)

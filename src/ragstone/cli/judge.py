@@ -39,6 +39,8 @@ def judge(
     seed: int = shared("seed"),
     concurrency: int = shared("concurrency"),
     resume: bool = shared("resume"),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     models: ModelOptions = model_options("verdicts", "grading", "prompts", "batch", "batch_folder"),
     quote: bool = shared("quote"),
     out: str = shared("out"),
@@ -69,7 +71,8 @@ def judge(
         quoted = [(model, pairing.rows, {**options, "judge": model}) for model in judges]
         show_quotes(quoted, list(PAIR_METRICS), json)
         return
-    _judge(pairing, judges, f"{out.rstrip('/')}/{FOLDER}", {**options, "resume": resume}, json, quiet)
+    options |= {"resume": resume, "backend": backend, "workers": workers}
+    _judge(pairing, judges, f"{out.rstrip('/')}/{FOLDER}", options, json, quiet)
     if not json and not quiet:
         audit = command_line("audit", judges[0], on=runs[0], against=runs[1], out=out, base_url=models.base_url)
         next_steps((audit, "test the judge for bias"))

@@ -67,11 +67,14 @@ def _curves_table(curves: Sequence[Curve]) -> Table:
     several = len(rates) > 1
     drawing = [Column(drawn=True)] if several else []
     last = columns("robustness" if several else "", "n")
-    table = Table([Column("noise rate"), *columns(*rates, align="center"), *drawing, *last], indent=2)
+    heading = "noise, real" if curves[0].is_shifted else "noise rate"
+    table = Table([Column(heading), *columns(*rates, align="center"), *drawing, *last], indent=2)
     if curves[0].is_shifted:
         asked = (", ".join(f"{rate:g}" for rate in point.requested) for point in curves[0].points)
         table.add(
-            Cell("requested", tone="muted"), *(Cell(text, tone="muted") for text in asked), *[""] * len(drawing + last)
+            Cell("noise, requested", tone="muted"),
+            *(Cell(text, tone="muted") for text in asked),
+            *[""] * len(drawing + last),
         )
     for curve in curves:
         robust = curve.robustness if several else None
