@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from ragstone.data.dataset import Dataset, samples_table, view_column
+from ragstone.data.dataset import Dataset, samples_table, view_column, view_samples
 from ragstone.data.schema import SAMPLES
 from ragstone.data.types import Chunk, Claim, Sample
 from tests.data.strategies import samples
@@ -23,6 +23,35 @@ def test_samples_come_back(rows):
 
 def test_rows_from_both_ends():
     assert [THREE[row].id for row in (0, 2, -1, -3)] == ["a", "c", "c", "a"]
+
+
+def test_verdicts_are_read_as_one_by_one():
+    texts = [
+        [["neutral", "entailment 0.9100 0.0100 0.9100"], []],
+        None,
+        [],
+        [["unsure", None]],
+        [["neutral"], ["neutral"]],
+    ]
+    column = pa.array(texts, pa.list_(pa.list_(pa.string())))
+    name = "answer_claims_in_contexts"
+    for part in (column, column.slice(1), column.slice(3, 1)):
+        read = view_column(name, part)
+        assert read == view_column(name, pa.chunked_array([part])), "a chunked column is read value by value"
+    assert view_column(name, column)[0][0][1].support == 0.91
+
+
+def test_bare_samples_read_their_chunks_when_needed():
+    rows = [
+        Sample("a", contexts=[Chunk("x"), Chunk("y", "2")], metadata={"k": 1}),
+        Sample("b", contexts=[]),
+        Sample("c"),
+    ]
+    bare = list(view_samples(samples_table(rows).to_batches()[0], bare=True))
+    assert [None if row.contexts is None else len(row.contexts) for row in bare] == [2, 0, None]
+    assert [*bare[0].contexts] == rows[0].contexts
+    assert bare[0].contexts[1].id == "2"
+    assert bare[0].metadata == {}
 
 
 @pytest.mark.parametrize("row", [3, -4])

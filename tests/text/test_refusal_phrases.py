@@ -38,6 +38,20 @@ def test_scripts_cover_every_language():
         assert sum(bool(patterns.script.search(letter)) for patterns in refusal_patterns().scripts) == 1
 
 
+def test_cues_are_found_as_by_one_pattern():
+    clauses = [fold(answer) for answers in REFUSALS.values() for answer in answers]
+    clauses += [clause.replace("not", "knot").replace("no ", "nose ") for clause in clauses] + [
+        "the kiosk",
+        "a ki",
+        "nem",
+        "k. a.",
+    ]
+    everything = [re.compile("|".join(map(fold, [one.cues for one in refusal_phrases().values()])))]
+    found = [any(patterns.has_cue(clause) for patterns in refusal_patterns().scripts) for clause in clauses]
+    assert found == [any(pattern.search(clause) for pattern in everything) for clause in clauses]
+    assert len(set(found)) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "folded"),
     [("Où  EST", "ou est"), ("Straße", "strasse"), ("لَا", "لا"), ("cafe\u0301", "cafe"), (" a\n b ", "a b")],

@@ -136,6 +136,34 @@ def test_a_comparison_appears_without_a_reload(browser, serve, tmp_path, worse, 
     tab.close()
 
 
+SHIFTS = """window.shifted = 0; new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
+}).observe({ type: "layout-shift", buffered: true });"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_moves_while_results_come(browser, serve, tmp_path, worse, better, monkeypatch, width):
+    ready = Event()
+    for name in ("compare_runs", "diagnose", "_hash_ids"):
+        compute = getattr(library, name)
+        monkeypatch.setattr(library, name, lambda *args, _f=compute, **more: ready.wait(30) and _f(*args, **more))
+    for run in (worse, better):
+        shutil.copytree(run.path, tmp_path / "runs" / run.id)
+    for path in ("/runs", f"/runs/{worse.id}", f"/compare/{worse.id}/{better.id}"):
+        ready.clear()
+        tab = Tab(browser, serve(tmp_path), width)
+        tab.page.add_init_script(SHIFTS)
+        tab.page.goto(f"{tab.origin}{path}")
+        tab.page.locator("[data-wait]").first.wait_for(state="attached")
+        ready.set()
+        tab.wait()
+        # A shift is reported with the frame after it.
+        tab.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert tab.page.evaluate("window.shifted") <= 0.05, path
+        tab.close()
+
+
 @pytest.mark.slow
 def test_what_was_typed_and_opened_stays_while_causes_arrive(browser, serve, tmp_path, worse, monkeypatch):
     ready, diagnose = Event(), library.diagnose

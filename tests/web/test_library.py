@@ -3,9 +3,13 @@
 import json
 import os
 import shutil
+from collections import Counter
 from threading import Event
 
-from ragstone.analysis.diagnosis import diagnose
+from ragstone.analysis import diagnosis, differences
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.diagnosis import diagnose, with_reasons
+from ragstone.analysis.sample_evidence import read_cases_at
 from ragstone.web import library as insights
 from ragstone.web.library import describe_diagnosis
 from ragstone.web.render import page_json
@@ -30,6 +34,42 @@ def test_causes_are_those_of_all_samples_in_the_end(serve, tmp_path, worse, monk
     assert there["diagnosis"] == json.loads(page_json(describe_diagnosis(diagnose(worse), worse))), (
         "counted without texts, the same as with them"
     )
+
+
+def test_nothing_is_computed_twice(serve, tmp_path, worse, better, monkeypatch):
+    counts = Counter()
+
+    def count(module, name):
+        function = getattr(module, name)
+
+        def counted(*args, **more):
+            counts[name] += 1
+            return function(*args, **more)
+
+        monkeypatch.setattr(module, name, counted)
+
+    monkeypatch.setattr(insights, "FIRST_FEW", 5)
+    count(diagnosis, "find_causes")
+    count(differences, "bootstrap_means")
+    for run in (worse, better):
+        shutil.copytree(run.path, tmp_path / "runs" / run.id)
+    client = serve(tmp_path)
+    for run in (worse, better):
+        rows = run.info.rows
+        client.when_ready(
+            f"/runs/{run.id}.json",
+            lambda found, rows=rows: found["diagnosis"] and found["diagnosis"]["looked_at"] == rows,
+        )
+    for _ in range(2):
+        found = client.when_ready(f"/compare/{worse.id}/{better.id}.json", lambda found: found["ready"])
+        assert found["causes"]["rows"]
+    assert counts == {"find_causes": worse.info.rows + better.info.rows, "bootstrap_means": 1}
+
+
+def test_what_is_read_when_needed_gives_the_same_causes(worse, better):
+    for run in (worse, better):
+        cases = read_cases_at(run, range(run.info.rows)).values()
+        assert diagnose(run).outcomes == with_reasons(run, map(find_causes, cases))
 
 
 def test_links_cannot_leave_the_root(serve, tmp_path, worse):

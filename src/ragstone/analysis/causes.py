@@ -84,7 +84,7 @@ def _certain(case: Case) -> Iterator[Finding]:
     if case.answer_is_empty:
         yield Finding(NO_ANSWER, "answer", 1, "", (), "it is empty")
     # The steps of an agent say more, and an unanswerable question may have no chunks.
-    if sample.contexts == [] and sample.answerable is not False and sample.steps is None:
+    if sample.contexts is not None and not sample.contexts and sample.answerable is not False and sample.steps is None:
         yield Finding(NOTHING, "chunks", 1, "", (), "nothing was retrieved")
 
 
@@ -250,7 +250,7 @@ def _origin(
 
 def _near(case: Case, claim: str, row: Sequence[Any]) -> str:
     """A hint to a chunk with nearly the same words, where the local judge finds no support."""
-    if not any(map(_has_numbers, row)):
+    if not (case.words and case.has_probabilities and any(map(_has_numbers, row))):
         return ""
     return near_hint(claim, [chunk.text for chunk in case.sample.contexts or ()])
 
@@ -260,7 +260,7 @@ def _probability(case: Case, verdicts: Sequence[Any], row: Sequence[Any], cause:
 
     These are the verdicts on the claim and that of the best chunk. None if they have no probabilities.
     """
-    if cause in CERTAIN:
+    if cause in CERTAIN or not case.has_probabilities:
         return None
     decided, read = ([one for one in some if _has_numbers(one)] for some in (verdicts, row))
     if not decided and not read:
@@ -282,7 +282,7 @@ def _has_numbers(verdict: Any) -> bool:
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:
-    return [rank for rank, word in enumerate(row, start=1) if word == verdict]
+    return [rank for rank, word in enumerate(row, start=1) if word == verdict] if verdict in row else []
 
 
 def _relevant_chunks(case: Case) -> set[int]:

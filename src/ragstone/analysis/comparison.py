@@ -201,8 +201,7 @@ def compare_runs(
     report(STEPS[1])
     means = [metric for metric in able if not is_of_all_rows(metric.metric, before, scores[0][metric.metric])]
     picked = set(names) if metrics else pick_family(able)
-    families = [[one for one in means if (one.metric in picked) is first] for first in (True, False)]
-    items = {item.metric: item for part in families for item in measure(part, *scores, settings, clusters)}
+    items = {item.metric: item for item in measure(means, *scores, settings, clusters, picked)}
     report(STEPS[2])
     for name, metric in zip(names, able, strict=True):
         if name not in items:

@@ -118,8 +118,9 @@ class Diagnosis:
     by_doubted_judge: bool = False
     # The local judge's metrics, if they blame another part than the facts do.
     disagreeing: tuple[Reading, ...] = ()
-    # The largest share of useful chunks that the numbers of chunks allow, on average.
+    # The largest share of useful chunks that the numbers of chunks allow, on average and of the samples that have one.
     attainable: float | None = None
+    attainable_shares: Sequence[float] = field(default=(), repr=False)
 
     @property
     def has_content(self) -> bool:
@@ -158,25 +159,28 @@ def diagnose(
     store: Store | None = None,
     texts: bool = True,
     progress: Callable[[int], object] | None = None,
+    known: Diagnosis | None = None,
 ) -> Diagnosis:
     """Diagnose a run from at most `most` samples; without `texts`, findings are only counted.
 
-    `progress` is called with the number of inspected samples.
+    `progress` is called with the number of inspected samples. The first samples may be `known`; they are not read again.
     """
+    done = known.outcomes if known else ()
     found: list[Outcome] = []
-    shares = []
-    for case in read_cases(run, most):
+    shares = list(known.attainable_shares) if known else []
+    for case in read_cases(run, len(done), most, texts):
         if progress:
-            progress(len(found))
+            progress(len(done) + len(found))
         outcome = find_causes(case, store)
         found.append(outcome if texts else outcome.without_texts())
         if (share := attainable_precision(case)) is not None:
             shares.append(share)
-    return conclude(run, with_reasons(run, found), float(np.mean(shares)) if shares else None)
+    return conclude(run, (*done, *with_reasons(run, found)), shares)
 
 
-def conclude(run: Run, outcomes: tuple[Outcome, ...], attainable: float | None) -> Diagnosis:
-    """The diagnosis by the outcomes of the samples; `attainable` is the mean of the attainable precision."""
+def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -> Diagnosis:
+    """The diagnosis by the outcomes of the samples and the attainable precision of those that have one."""
+    attainable = float(np.mean(shares)) if shares else None
     local = {metric.metric for metric in run.info.metrics if metric.signature.is_local}
     by_facts = trusts_facts(run)
     everything = {row.metric: row for row in run.summary() if row.slice == ALL}
@@ -209,13 +213,22 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], attainable: float | None) 
         samples=run.info.rows,
         looked_at=len(outcomes),
         undecided=Counter(outcome.undecided for outcome in outcomes if outcome.undecided),
-        tally=sum((Counter(outcome.tally) for outcome in outcomes if outcome.tally), Counter()),
+        tally=_sum_tallies(outcomes),
         by_facts=by_facts,
         by_local_judge=bool(local) and by_claims,
         by_doubted_judge=bool(doubted) and by_claims,
         disagreeing=_disagreeing(parts, others) if by_facts else (),
         attainable=attainable,
+        attainable_shares=shares,
     )
+
+
+def _sum_tallies(outcomes: Iterable[Outcome]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for outcome in outcomes:
+        total.update(outcome.tally or {})
+    # As with sums of counters, kinds without a claim are left out.
+    return +total
 
 
 def update_rows(run: Run, diagnosis: Diagnosis, rows: Collection[int]) -> Diagnosis:
@@ -225,7 +238,7 @@ def update_rows(run: Run, diagnosis: Diagnosis, rows: Collection[int]) -> Diagno
     found = {row: find_causes(case).without_texts() for row, case in read_cases_at(run, inspected).items()}
     for row, outcome in zip(found, with_reasons(run, found.values()), strict=True):
         known[row] = outcome
-    return conclude(run, tuple(known), diagnosis.attainable)
+    return conclude(run, tuple(known), diagnosis.attainable_shares)
 
 
 def _of_other_parts(readings: Sequence[Reading], others: Sequence[Reading]) -> list[Reading]:

@@ -6,7 +6,7 @@ Corpus-level metrics (BLEU, Distinct-n) are compared by the statistics stored pe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -135,26 +135,43 @@ def measure(
     after: Mapping[str, Scores],
     settings: Settings,
     clusters: np.ndarray | None = None,
+    first: Collection[str] = (),
 ) -> list[Difference]:
-    """All metrics that are means of rows, without verdicts; `judge` adds them once all tests are known."""
+    """All metrics that are means of rows, without verdicts; `judge` adds them once all tests are known.
+
+    The metrics named `first` are a family of tests of their own. All intervals are from the same resamples.
+    """
     if not metrics:
         return []
     names = [metric.metric for metric in metrics]
     changes = np.column_stack([after[name].values - before[name].values for name in names])
-    intervals = bootstrap_means(
-        changes, settings.level, clusters=clusters, resamples=settings.resamples, seed=settings.seed
-    )
-    family = np.array([metric.better != "none" for metric in metrics])
-    chances = flip_signs(changes, clusters, family, settings.resamples, settings.seed)
+    described = [
+        _describe(metric, before[metric.metric], after[metric.metric], changes[:, column], clusters)
+        for column, metric in enumerate(metrics)
+    ]
+    # Runs with the same scores differ by 0 in every kind of metric.
+    known = [
+        Interval(0.0, 0.0) if item.note == EQUAL else _of_shares(metric, before[name], after[name], clusters, settings)
+        for name, metric, item in zip(names, metrics, described, strict=True)
+    ]
+    drawn = [column for column, interval in enumerate(known) if interval is None]
+    intervals: list[Interval | None] = list(known)
+    if drawn:
+        ends = bootstrap_means(
+            changes[:, drawn], settings.level, "expanded", clusters, settings.resamples, settings.seed
+        )
+        for column, interval in zip(drawn, ends, strict=True):
+            intervals[column] = interval
+    p, joint = np.full((2, len(names)), np.nan)
+    for columns in ([n for n, name in enumerate(names) if (name in first) is own] for own in (True, False)):
+        if columns:
+            family = np.array([metrics[column].better != "none" for column in columns])
+            chances = flip_signs(changes[:, columns], clusters, family, settings.resamples, settings.seed)
+            p[columns], joint[columns] = chances
     found = []
-    for column, (name, metric) in enumerate(zip(names, metrics, strict=True)):
-        item = _describe(metric, before[name], after[name], changes[:, column], clusters)
-        # Runs with the same scores differ by 0 in every kind of metric.
-        same = Interval(0.0, 0.0) if item.note == EQUAL else None
-        shares = same or _of_shares(metric, before[name], after[name], clusters, settings)
-        low, high = _ends(shares or intervals[column], float(chances.p[column]), settings)
-        p, joint_p = unless_nan(chances.p[column]), unless_nan(chances.joint[column])
-        found.append(replace(item, low=low, high=high, p=p, joint_p=joint_p))
+    for item, interval, chance, jointly in zip(described, intervals, p, joint, strict=True):
+        low, high = _ends(interval, float(chance), settings)
+        found.append(replace(item, low=low, high=high, p=unless_nan(chance), joint_p=unless_nan(jointly)))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -14,12 +14,13 @@ import ragstone.evidence_functions
 import ragstone.metrics  # noqa: F401  (both register what a run may contain)
 from ragstone.analysis.label_use import sample_key, with_claim_labels
 from ragstone.data.codec import decoder
-from ragstone.data.dataset import view_samples
+from ragstone.data.dataset import view_column, view_samples
 from ragstone.data.schema import GIVEN_EVIDENCE
 from ragstone.data.types import CheckedItem, CitedPart, Claim, Grade, Sample
-from ragstone.data.verdict import ENTAILMENT, UNSURE, probability_of
+from ragstone.data.verdict import ENTAILMENT, UNSURE
 from ragstone.registry import CATALOGUE
 from ragstone.storage.human_labels import HumanLabel, labels_of
+from ragstone.storage.places import Place
 from ragstone.storage.runs import Run, read_batches, read_rows
 from ragstone.text.overlap import content_stems
 from ragstone.text.refusals import find_refusal
@@ -55,6 +56,8 @@ class Case:
     # What people say about the answer, and the evidence before verdicts of people replaced those of the judge.
     labels: tuple[HumanLabel, ...] = ()
     judged: Mapping[str, Any] | None = None
+    # Whether causes are explained in words, with hints to chunks that are nearly right.
+    words: bool = True
 
     @property
     def answer_is_empty(self) -> bool:
@@ -72,23 +75,37 @@ class Case:
         """Whether verdicts on claims come from the local judge."""
         verdicts = [*self.verdicts("reference_claims_in_answer"), *self.verdicts("answer_claims_in_reference")]
         rows = [*self.matrix("answer_claims_in_contexts"), *self.matrix("reference_claims_in_contexts")]
-        return any(probability_of(one) is not None for row in [verdicts, *rows] for one in row)
+        return _has_probability([verdicts, *rows])
+
+    @cached_property
+    def has_probabilities(self) -> bool:
+        """Whether any verdict on a claim has a probability."""
+        joint = [self.verdicts(f"{whose}_claims_in_all_contexts") for whose in ("answer", "reference")]
+        return self.judged_locally or _has_probability(joint)
 
     def claims(self, whose: str) -> list[Claim]:
         """The claims of `answer` or `reference`."""
-        return list(self.evidence.get(f"{whose}_claims") or ())
+        claims: list[Claim] = self.evidence.get(f"{whose}_claims") or []
+        return claims
 
     def verdicts(self, name: str) -> list[str]:
         """One verdict per claim; empty if there are none."""
-        return list(self.evidence.get(name) or ())
+        verdicts: list[str] = self.evidence.get(name) or []
+        return verdicts
 
     def matrix(self, name: str) -> list[list[str]]:
         """One verdict per claim and chunk; empty if there are none."""
-        return [list(row) for row in self.evidence.get(name) or ()]
+        rows: list[list[str]] = self.evidence.get(name) or []
+        return rows
 
     def has(self, *names: str) -> bool:
         """Whether all these kinds of evidence are present."""
-        return all(self.evidence.get(name) is not None for name in names)
+        return None not in map(self.evidence.get, names)
+
+
+def _has_probability(rows: Iterable[Sequence[str]]) -> bool:
+    # A list of all is faster than a search for the first: most rows have none.
+    return bool([1 for row in rows for one in row if getattr(one, "support", None) is not None])
 
 
 def trusts_facts(run: Run) -> bool:
@@ -102,25 +119,27 @@ def _judge_of(run: Run) -> Literal["small", "large"]:
     return "large" if "judge-1.5b" in checker else "small"
 
 
-def read_cases(run: Run, most: int | None = None) -> Iterator[Case]:
-    """The first `most` samples of a run with their evidence, read in batches."""
-    made = {name: _stream_values(run, name) for name in NEEDED if name in run.info.evidence}
-    make = _case_maker(run)
-    for sample, given in islice(_stream_samples(run), most):
+def read_cases(run: Run, first: int = 0, end: int | None = None, words: bool = True) -> Iterator[Case]:
+    """The samples of a run from row `first` to before `end` with the evidence that causes need, read in batches."""
+    names = [name for name in NEEDED if name in run.info.evidence and name != "fact_matches"]
+    made = {name: _stream_values(run, name, first) for name in names}
+    make = _case_maker(run, words)
+    samples = (pair for batch in _batches(run.folder.samples, first) for pair in _view(batch, bare=True))
+    for sample, given in islice(samples, None if end is None else end - first):
         found = {name: next(values) for name, values in made.items()}
         yield make(sample, found | given)
 
 
-def _case_maker(run: Run) -> Callable[[Sample, Mapping[str, Any]], Case]:
+def _case_maker(run: Run, words: bool = True) -> Callable[[Sample, Mapping[str, Any]], Case]:
     """How samples and evidence of a run become cases, with the labels of people in its store."""
     by_facts, judge, rates, people = trusts_facts(run), _judge_of(run), run.info.cause_rates, labels_of(run)
 
     def make(sample: Sample, evidence: Mapping[str, Any]) -> Case:
         known = {name: value for name, value in evidence.items() if value is not None}
         if not people.labels:
-            return Case(sample, known, by_facts, rates, judge)
+            return Case(sample, known, by_facts, rates, judge, words=words)
         labels = people.of_answer(sample_key(sample))
-        return Case(sample, with_claim_labels(sample, known, people), by_facts, rates, judge, labels, known)
+        return Case(sample, with_claim_labels(sample, known, people), by_facts, rates, judge, labels, known, words)
 
     return make
 
@@ -149,29 +168,34 @@ def read_cases_at(run: Run, rows: Collection[int], names: Collection[str] = NEED
     return {row: make(samples[row], found[row]) for row in samples}
 
 
-def _stream_samples(run: Run) -> Iterator[tuple[Sample, dict[str, Any]]]:
-    for batch in read_batches(run.folder.samples):
-        yield from _view(batch)
-
-
-def _stream_values(run: Run, name: str) -> Iterator[Any]:
+def _stream_values(run: Run, name: str, first: int) -> Iterator[Any]:
     """Evidence is stored in the order of the samples."""
-    for batch in read_batches(run.folder.evidence(name), ["value"]):
+    for batch in _batches(run.folder.evidence(name), first, ["value"]):
         yield from _decoded(name, batch["value"])
 
 
-def _view(table: pa.Table | pa.RecordBatch) -> Iterator[tuple[Sample, dict[str, Any]]]:
+def _batches(place: Place, first: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of a file from row `first`."""
+    for batch in read_batches(place, columns):
+        if first < len(batch):
+            yield batch.slice(first)
+        first = max(0, first - len(batch))
+
+
+def _view(table: pa.Table | pa.RecordBatch, bare: bool = False) -> Iterator[tuple[Sample, dict[str, Any]]]:
     """Each sample with the evidence in its data, which takes precedence over evidence of the run."""
     names = [name for name in GIVEN_EVIDENCE if name in table.schema.names]
     columns = [_decoded(name, table[name]) for name in names]
-    for row, sample in enumerate(view_samples(table)):
+    for row, sample in enumerate(view_samples(table, bare)):
         pairs = zip(names, columns, strict=True)
         yield sample, {name: column[row] for name, column in pairs if column[row] is not None}
 
 
 def _decoded(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Values as the objects that the evidence declares."""
-    convert = decoder(GIVEN_EVIDENCE.get(name) or _annotation(name))
+    if name in GIVEN_EVIDENCE:
+        return view_column(name, column)
+    convert = decoder(_annotation(name))
     values: list[Any] = column.to_pylist()
     return [convert(value) for value in values] if convert else values
 

@@ -32,6 +32,9 @@ def view(
     browse: bool = shared("open"),
 ) -> None:
     """Show runs in a browser, label answers and edit ground truth."""
+    from ragstone.cli.evaluation import leave_pandas_out
+
+    leave_pandas_out()
     from ragstone.web.app import Viewer
 
     if sample and not run:

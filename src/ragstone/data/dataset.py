@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
 
 from ragstone.data.codec import decoder, encoder
 from ragstone.data.fingerprint import fingerprint
-from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES
-from ragstone.data.types import Chunk, Fact, Sample
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, SAMPLES, samples_schema
+from ragstone.data.types import Chunk, Claim, Fact, Sample
+from ragstone.data.verdict import Verdict
 
 _ENCODERS = {name: encoder(field.annotation) for name, field in FIELDS.items()}
 _DECODERS = {
     **{name: decoder(field.annotation) for name, field in FIELDS.items()},
     **{name: decoder(annotation) for name, annotation in GIVEN_EVIDENCE.items()},
 }
-# Fields that are lists of objects whose parts are plain values.
-_OBJECTS = {"contexts": Chunk, "facts": Fact}
+# Columns of lists of objects whose parts are plain values.
+_OBJECTS = {"contexts": Chunk, "facts": Fact, "answer_claims": Claim, "reference_claims": Claim}
+_VERDICTS = {name for name, kind in GIVEN_EVIDENCE.items() if kind in (list[Verdict], list[list[Verdict]])}
+_OBJECT_TYPES = {name: samples_schema(_OBJECTS.keys() & GIVEN_EVIDENCE).field(name).type for name in _OBJECTS}
 
 
 class Dataset:
@@ -70,22 +73,68 @@ def samples_table(samples: Iterable[Sample]) -> pa.Table:
 
 
 def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """A field's column as the Python values that plain functions take."""
+    """A column of a field, or of evidence in the data, as the Python values that plain functions take."""
     kind = _OBJECTS.get(name)
-    if kind and isinstance(column, pa.ListArray) and column.type == FIELDS[name].type:
+    if kind and isinstance(column, pa.ListArray) and column.type == _OBJECT_TYPES[name]:
         items = column.flatten()
         if not items.null_count:
             # From the columns of their parts: twice as fast as with a dict for each object.
-            objects, lengths = map(kind, *(part.to_pylist() for part in items.flatten())), column.value_lengths()
-            return [None if length is None else list(islice(objects, length)) for length in lengths.to_pylist()]
+            return _cut(column, list(map(kind, *(part.to_pylist() for part in items.flatten()))))
+    if name in _VERDICTS and isinstance(column, pa.ListArray):
+        return _cut(column, _view_verdicts(column.flatten()))
     values: list[Any] = column.to_pylist()
     convert = _DECODERS.get(name)
     return [convert(value) for value in values] if convert else values
 
 
-def view_samples(batch: pa.RecordBatch | pa.Table) -> Iterator[Sample]:
-    """The rows of a samples table as Python objects."""
-    columns = {name: view_column(name, batch.column(name)) for name in FIELDS if name in batch.schema.names}
+def _view_verdicts(column: pa.Array) -> list[Any]:
+    """Verdicts, or lists of them; each distinct text is read once."""
+    if isinstance(column, pa.ListArray):
+        return _cut(column, _view_verdicts(column.flatten()))
+    codes = column.dictionary_encode()
+    words = list(map(Verdict.from_text, codes.dictionary.to_pylist()))
+    return [None if code is None else words[code] for code in codes.indices.to_pylist()]
+
+
+def _cut(column: pa.ListArray, items: list[Any]) -> list[Any]:
+    """The items of a column of lists, as its lists."""
+    lengths = column.value_lengths().to_pylist()
+    ends = accumulate(length or 0 for length in lengths)
+    return [None if size is None else items[end - size : end] for size, end in zip(lengths, ends, strict=True)]
+
+
+class _LazyList(Sequence[Any]):
+    """A list of one row of a column, made when its items are first read. Its length is known before."""
+
+    def __init__(self, name: str, column: pa.ListArray, row: int, length: int) -> None:
+        self._source, self._length = (name, column, row), length
+
+    @cached_property
+    def _items(self) -> list[Any]:
+        name, column, row = self._source
+        items: list[Any] = view_column(name, column.slice(row, 1))[0]
+        return items
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._items[at]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+
+def _view_lazily(name: str, column: pa.Array) -> list[Any]:
+    lengths = column.value_lengths().to_pylist()
+    return [None if size is None else _LazyList(name, column, row, size) for row, size in enumerate(lengths)]
+
+
+def view_samples(batch: pa.RecordBatch | pa.Table, bare: bool = False) -> Iterator[Sample]:
+    """The rows of a samples table as Python objects; `bare` ones have no metadata, and chunks that are read when needed."""
+    names = [name for name in FIELDS if name in batch.schema.names and not (bare and name == "metadata")]
+    views = {name: _view_lazily if bare and name == "contexts" else view_column for name in names}
+    columns = {name: views[name](name, batch.column(name)) for name in names}
     for row in range(batch.num_rows):
         values = {name: column[row] for name, column in columns.items()}
         values["metadata"] = values.get("metadata") or {}

@@ -154,12 +154,13 @@ def resample_means(units: Units, resamples: int = RESAMPLES, seed: int = 0) -> n
     random = np.random.default_rng(seed)
     size, metrics = units.sums.shape
     means = np.full((resamples, metrics), np.nan)
-    # One product for sums and counts: the draws are read once.
-    table = units.sums if units.whole else np.hstack([units.sums, units.counts])
+    # One product for sums and counts: the draws are read once. Many metrics have values in the same rows.
+    counts, place = np.unique(units.counts, axis=1, return_inverse=True)
+    table = units.sums if units.whole else np.hstack([units.sums, counts])
     block = max(1, _CELLS // max(1, size))
     for first in range(0, resamples if size else 0, block):
         products = draw(random, min(block, resamples - first), size) @ table
-        below = np.full((len(products), metrics), float(size)) if units.whole else products[:, metrics:]
+        below = np.full((len(products), metrics), float(size)) if units.whole else products[:, metrics:][:, place]
         means[first : first + len(products)] = divide(products[:, :metrics], below)
     return means
 

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 # The languages of a clause, by the letters that it contains.
 _SCRIPTS = {
@@ -29,6 +29,8 @@ _CLAUSE_ENDS = (
 )
 _ACCENTS = re.compile("[\u0300-\u036f\u064b-\u0652\u0670\u0640]")
 _LINE_BREAK = re.compile(r"\n *")
+# A cue with one of these is a pattern.
+_SPECIAL = re.compile(r"[^\w ']")
 _FRAGMENT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -44,16 +46,32 @@ class Phrases(NamedTuple):
     joins: str
 
 
-class ScriptPatterns(NamedTuple):
-    """The compiled phrases of all languages that share a script."""
+class ScriptPatterns:
+    """The phrases of all languages that share a script."""
 
-    script: re.Pattern[str]
-    cues: re.Pattern[str]
-    declines: re.Pattern[str]  # searched at every position of a clause
-    heads: re.Pattern[str]  # those of `declines` that only match at the start of a clause
-    leads: re.Pattern[str]
-    harmless: re.Pattern[str]
-    echoes: re.Pattern[str]
+    def __init__(self, letters: str, languages: list[Phrases]) -> None:
+        self._languages, self._compiled = languages, dict[str, re.Pattern[str]]()
+        self.script = re.compile(letters)
+        # Most clauses have no cue. Plain words are found many times faster than by one pattern of all cues.
+        cues = {cue for phrases in languages for cue in fold(phrases.cues).split("|") if cue}
+        self._words = sorted(cue for cue in cues if not _SPECIAL.search(cue))
+        bound = sorted(cue[2:] for cue in cues if cue.startswith(r"\b"))
+        others = sorted(cue for cue in cues if _SPECIAL.search(cue) and not cue.startswith(r"\b"))
+        self._cues = _compile_any([rf"\b(?:{'|'.join(bound)})", *others] if bound else others)
+
+    def has_cue(self, clause: str) -> bool:
+        """Whether a clause has one of the words without which nothing is declined."""
+        return any(map(clause.__contains__, self._words)) or self._cues.search(clause) is not None
+
+    def of(self, kind: Literal["declines", "heads", "leads", "harmless", "echoes"]) -> re.Pattern[str]:
+        """One kind of phrases, compiled when it is first needed: `heads` are the declines that only match at the start."""
+        if kind not in self._compiled:
+            field = "declines" if kind == "heads" else kind
+            patterns = [pattern for phrases in self._languages for pattern in getattr(phrases, field)]
+            if field == "declines":
+                patterns = [pattern for pattern in patterns if pattern.startswith("^") is (kind == "heads")]
+            self._compiled[kind] = _compile_any(patterns)
+        return self._compiled[kind]
 
 
 class RefusalPatterns(NamedTuple):
@@ -105,7 +123,7 @@ def refusal_patterns() -> RefusalPatterns:
     joins = "|".join(phrases.joins for phrases in languages.values() if phrases.joins)
     openers = "|".join(words for phrases in languages.values() for words in (phrases.breaks, phrases.joins) if words)
     return RefusalPatterns(
-        scripts=[_compile_script(letters, [languages[code] for code in codes]) for letters, codes in _SCRIPTS.items()],
+        scripts=[ScriptPatterns(letters, [languages[code] for code in codes]) for letters, codes in _SCRIPTS.items()],
         clause_ends=re.compile("|".join([*_CLAUSE_ENDS, rf",\s+(?=(?:{openers})\b)"]), re.IGNORECASE),
         joins=re.compile(rf"(?:{joins})\s"),
         answering=re.compile(fold(_unwrap(shared["answering"]))),
@@ -132,19 +150,6 @@ def _read_language(entry: dict[str, Any]) -> Phrases:
 
 def _unwrap(pattern: str) -> str:
     return _LINE_BREAK.sub("", pattern.lstrip())
-
-
-def _compile_script(letters: str, languages: list[Phrases]) -> ScriptPatterns:
-    declines = [pattern for phrases in languages for pattern in phrases.declines]
-    return ScriptPatterns(
-        script=re.compile(letters),
-        cues=_compile_any(phrases.cues for phrases in languages),
-        declines=_compile_any(pattern for pattern in declines if not pattern.startswith("^")),
-        heads=_compile_any(pattern for pattern in declines if pattern.startswith("^")),
-        leads=_compile_any(pattern for phrases in languages for pattern in phrases.leads),
-        harmless=_compile_any(pattern for phrases in languages for pattern in phrases.harmless),
-        echoes=_compile_any(pattern for phrases in languages for pattern in phrases.echoes),
-    )
 
 
 def _compile_any(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -87,13 +87,17 @@ def _classify(clause: str, about_documents: bool) -> _Kind:
     scripts = [patterns for patterns in refusal_patterns().scripts if patterns.script.search(clause)]
     while clause:
         for patterns in scripts:
-            if patterns.cues.search(clause) and (patterns.heads.match(clause) or patterns.declines.search(clause)):
+            if patterns.has_cue(clause) and (
+                patterns.of("heads").match(clause) or patterns.of("declines").search(clause)
+            ):
                 return _Kind.DECLINES
-            if about_documents and patterns.echoes.match(clause):
+            if about_documents and patterns.of("echoes").match(clause):
                 return _Kind.DECLINES
-            if patterns.harmless.match(clause):
+            if patterns.of("harmless").match(clause):
                 return _Kind.HARMLESS
-        lead = next((match for patterns in scripts if (match := patterns.leads.match(clause)) and match.end()), None)
+        lead = next(
+            (match for patterns in scripts if (match := patterns.of("leads").match(clause)) and match.end()), None
+        )
         if lead is None:
             return _Kind.CONTENT
         clause = clause[lead.end() :].strip(_EDGES)

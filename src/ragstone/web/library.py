@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
 
@@ -106,7 +106,7 @@ class Insights:
         first = self._first.peek(run.id, lambda: self._diagnose_first(run), wait_s)
         if first is None or rows <= FIRST_FEW:
             return first
-        whole = self._whole.peek(run.id, lambda: self._diagnose(run, None, first.slices), 0.0)
+        whole = self._whole.peek(run.id, lambda: self._diagnose(run, None, first.slices, first), 0.0)
         return whole or first
 
     def close(self) -> None:
@@ -119,10 +119,13 @@ class Insights:
         slices = tuple(slices_of(run, index.metrics, index.scores))
         return self._diagnose(run, FIRST_FEW, slices)
 
-    def _diagnose(self, run: Run, most: int | None, slices: Slices) -> Insight:
+    def _diagnose(self, run: Run, most: int | None, slices: Slices, first: Insight | None = None) -> Insight:
         # Read before: labels that are added meanwhile are then seen as new.
         labels = labels_of(run)
-        found = diagnose(run, most, texts=False, progress=lambda done: self._done.__setitem__(run.id, done))
+        if first and first.labels.stamp != labels.stamp:
+            first = first.updated(run, labels, self.keys(run))
+        known, report = first.found if first else None, partial(self._done.__setitem__, run.id)
+        found = diagnose(run, most, texts=False, progress=report, known=known)
         return Insight.make(run, found, slices, labels)
 
     def diagnosed(self, run: Run) -> dict[str, int]:
@@ -249,9 +252,10 @@ class Library:
         return self._families.get((before.id, after.id, name), lambda: compare_runs(before, after, metrics))
 
     def comparison_steps(self, before: Run, after: Run) -> dict[str, Any]:
-        """Return the current step of a comparison, its number from 0, and the number of steps."""
-        step = self._steps.get((before.id, after.id), STEPS[0])
-        return {"done": STEPS.index(step), "total": len(STEPS), "what": step}
+        """Return the current step of a comparison and its diagnoses, its number from 0, and the number of steps."""
+        key, steps = (before.id, after.id), (*STEPS, "Diagnosing samples")
+        step = steps[-1] if self._comparisons.ready(key) else self._steps.get(key, STEPS[0])
+        return {"done": steps.index(step), "total": len(steps), "what": step}
 
     def pairs(self, comparison: Comparison) -> PairIndex:
         """Return the pairs of a comparison with their gains."""

@@ -7,17 +7,21 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FunctionLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ragstone._version import __version__
 from ragstone.number_format import dollars, number, places_for, signed, with_interval
 from ragstone.report.html import charts
 from ragstone.report.html.marked_text import diff_text, hue, marked_text
+from ragstone.storage.durable import user_folder
 from ragstone.views.phrases import numbered, visible
 from ragstone.views.run import by_part
 from ragstone.views.terms import TERMS
@@ -83,6 +87,16 @@ def _environment() -> Environment:
     return make_environment(lambda name: read_asset(f"templates/{name}"))
 
 
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Compiled templates in the user's cache: compiling those of a page takes half a second of CPU time."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Store a template; a page does not fail because the disk is full or read-only."""
+        with suppress(OSError):
+            Path(self.directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+            super().dump_bytecode(bucket)
+
+
 def make_environment(read: Callable[[str], str]) -> Environment:
     """The templates of the reports and of the viewer, with their filters and charts."""
     environment = Environment(
@@ -93,6 +107,7 @@ def make_environment(read: Callable[[str], str]) -> Environment:
         finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_CompiledTemplates(str(user_folder("cache") / "templates"), f"{__version__}-%s"),
     )
     environment.filters |= {
         "thousands": lambda number: f"{number:,}",

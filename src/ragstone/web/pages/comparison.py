@@ -31,7 +31,8 @@ EXPLORED = "explored"
 def comparison_page(library: Library, query: QueryParams, before: str, after: str) -> dict[str, Any]:
     """The whole comparison, or a page that waits until it is ready."""
     old, new = library.run(before), library.run(after)
-    comparison = library.comparison(old, new)
+    # All are begun at once, and shown at once: what came first would move when the rest comes.
+    comparison, insights = library.comparison(old, new), (library.insight(old), library.insight(new))
     head = {
         "page": "comparison",
         "title": f"{one_line(old.name, 60)} → {one_line(new.name, 60)}",
@@ -39,10 +40,11 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         "after": describe_run(new),
         "address": f"/compare/{before}/{after}",
         "turned": f"/compare/{after}/{before}",
+        "diagnosed": [library.diagnosed(run) for run in (old, new)],
     }
-    if comparison is None:
+    if comparison is None or None in insights:
         return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
-    pairs, insights = library.pairs(comparison), (library.insight(old), library.insight(new))
+    pairs = library.pairs(comparison)
     decided = all(insight and insight.diagnosis["decided"] for insight in insights)
     view = ComparisonView.of(comparison, _judged(insights) if decided else (None, None))
     data = comparison_data(view)
@@ -54,8 +56,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
     return {
         **head,
         **data,
-        "diagnosed": [library.diagnosed(run) for run in (old, new)],
-        "causes": None if None in insights else _linked(data["causes"] or {"rows": [], "known": 0}),
+        "causes": _linked(data["causes"] or {"rows": [], "known": 0}),
         **_families(library, view, pairs, query),
         "table": _table(pairs, insights, query, bool(view.moves)),
         "settings": asdict(comparison.settings),

@@ -1,6 +1,6 @@
 // Keeps an open page up to date without reloading it: fetches the page again and merges the differences.
 // Nodes that stay keep what was typed, opened, selected or focused.
-const PACE = [["[data-wait]", 1000], ["[data-live], [data-partly]", 2000], ["[data-watch]", 5000]];
+const PACE = [["[data-wait]", 1000], ["[data-live]", 2000], ["[data-partly], [data-watch]", 5000]];
 // Set by scripts after the page was loaded.
 const KEPT = "[data-copy], #show-keys, #compare, #chosen, #elsewhere, .beside, .where";
 const OURS = { DETAILS: ["open"], INPUT: ["checked"], OPTION: ["selected"] };
