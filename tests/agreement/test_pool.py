@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.agreement.estimates import labelled_in_full, make_pool, read_pool_labels, score_systems
+from ragstone.agreement.estimates import GRADED, labelled_in_full, make_pool, read_pool_labels, score_systems
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import UsageError
 from ragstone.stats.ppi import powered_mean
@@ -86,6 +86,15 @@ def test_all_questions_labelled_by_people():
     people = {str(number): {"a": float(number % 2)} for number in range(4)}
     (score,) = score_systems({"s": {query: ["a"] for query in judge}}, judge, people, ["precision@1"])
     assert (score.judge, score.people, score.corrected) == (1.0, 0.5, 0.5)
+
+
+def test_a_judge_that_does_not_grade():
+    pool = make_pool([{"1": Sample("1", "q", contexts=[Chunk("x", "a")])}], 5, GRADED)
+    run = ragstone.evaluate(pool, [GRADED], judge="local")
+    with pytest.raises(UsageError, match=r"no question: umbrela\.grade needs a judge: .* grade chunks"):
+        read_pool_labels(run, GRADED)
+    with pytest.raises(UsageError, match="have no question, by which"):
+        make_pool([{"1": Sample("1", None, contexts=[Chunk("x", "a")], answer="a")}], 5, GRADED)
 
 
 def test_labels_of_a_judged_pool():

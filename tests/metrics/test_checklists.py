@@ -103,7 +103,8 @@ def test_a_decision_tree_of_a_file_is_a_metric_and_only_its_path_is_paid(tmp_pat
     assert ragstone.quote(rows, "checklist.register", judge="openai/oracle").total.calls == 2 * len(rows), "a bound"
     found = explain_sample(run, next(name for name, value in expected.items() if not value), "checklist.register")
     (group,) = judged_groups(found.case)
-    assert [(row.text, row.words) for row in group.rows] == [(captain, "no"), ("score", "0")]
+    assert [(row.text, row.words) for row in group.rows] == [(captain, "→ no"), ("score", "→ 0")]
+    assert {row.tone for row in group.rows} == {"silent"}, "no may be good or bad"
     assert group.rows[-1].reason == "No captain."
 
 

@@ -250,6 +250,8 @@ def _union(lists: Iterable[Sequence[Chunk]]) -> list[Chunk]:
 
 def read_pool_labels(run: Run, metric: str = USEFUL) -> Judgements:
     """The judge's label of each chunk of a judged pool; questions that the judge did not label are left out."""
+    if reason := run.info.skipped.get(metric):
+        raise UsageError(f"the judge labelled no question: {metric} {reason}")
     rows = run.evidence(_EVIDENCE[metric])["value"].to_pylist()
     return {
         sample.id: {

@@ -18,6 +18,8 @@ from ragstone.tools.aspects import is_checklist, read_entries, read_reason, read
 
 YES, NO, NOT_APPLICABLE = "yes", "no", "not_applicable"
 KEY = "checklist"
+# The item after the last question of a tree's path: its verdict is the score.
+SCORE = "score"
 # More items do not fit a reply that can be trusted.
 MOST_ITEMS = 50
 _KEYS = {KEY, "shows", "reason"}

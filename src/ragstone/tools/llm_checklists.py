@@ -21,7 +21,7 @@ from ragstone.llm.reply_types import (
     ReasonedPassFailReply,
 )
 from ragstone.tools.aspects import Aspect
-from ragstone.tools.checklists import DecisionTree, Leaf, fold_answer
+from ragstone.tools.checklists import SCORE, DecisionTree, Leaf, fold_answer
 from ragstone.tools.nugget_labels import check_numbers
 
 _ITEMS = 'Reply with JSON: {"items": [{"item": 1, "verdict": "..."}]}'
@@ -89,7 +89,7 @@ class BinaryJudge:
             choice = decision.answers[fold_answer(reply.choice)]
             checks.append(CheckedItem(decision.ask, choice, reply.reason))
             step = decision.steps[choice]
-        return [*checks, CheckedItem("score", f"{step.score:g}", step.reason)]
+        return [*checks, CheckedItem(SCORE, f"{step.score:g}", step.reason)]
 
     def pass_fail_prompt(self, aspect: Aspect, shown: Sequence[str], guidance: str, reasons: bool) -> Prompt:
         """The prompt for an aspect that is passed or failed."""

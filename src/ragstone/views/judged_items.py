@@ -11,6 +11,7 @@ from ragstone.data.share import Items
 from ragstone.data.types import Grade
 from ragstone.data.verdict import WORDS, Word, probability_of
 from ragstone.metrics.consistency import OTHER_ANSWER, read_other_answers
+from ragstone.tools.checklists import SCORE
 from ragstone.views.phrases import one_line
 
 _CHECKS, _GRADE = "_checks", "_grade"
@@ -83,12 +84,11 @@ def _checklists(case: Case) -> Iterator[tuple[str, str, _Rows]]:
     for name, checks in case.evidence.items():
         if name.endswith(_CHECKS) and isinstance(checks, list):
             listed = name.removesuffix(_CHECKS)
-            rows = [(check.item, check.verdict, "", check.reason) for check in checks]
-            yield (
-                f"checklist-{listed}",
-                "Checklist" if listed == "own" else f"Checklist {listed}",
-                [*enumerate(rows, 1)],
-            )
+            # The path through a decision tree ends with a score; its yes and no are neither good nor bad.
+            is_path = bool(checks) and checks[-1].item == SCORE
+            rows = [(one.item, f"→ {one.verdict}" if is_path else one.verdict, "", one.reason) for one in checks]
+            title = "Decision tree" if is_path else "Checklist"
+            yield f"checklist-{listed}", title if listed == "own" else f"{title} {listed}", [*enumerate(rows, 1)]
 
 
 def _graded(case: Case) -> tuple[str, str, _Rows]:
