@@ -152,6 +152,8 @@ def metrics_page() -> str:
         "",
         "## What is judged against what",
         "",
+        "The targets of [Auepora](systems/auepora.md), and some more.",
+        "",
         "| judges | against | metrics |",
         "|---|---|---|",
     ]

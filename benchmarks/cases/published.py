@@ -307,6 +307,7 @@ PARTS: Sequence[Part] = (
     Part(
         "RAGChecker, meta-evaluation",
         "ragchecker_meta",
+        # As its meta_eval.py computes them on this data.
         {
             "correctness, pearson": "49.66",
             "correctness, spearman": "46.95",

@@ -71,6 +71,19 @@ def test_names_exist(page):
         assert same.startswith(ANSWERS), same
 
 
+def options_of(command):
+    """Every option of a command and of the commands in it."""
+    own = {flag for parameter in command.params for flag in parameter.opts}
+    return own.union(*(options_of(each) for each in getattr(command, "commands", {}).values()))
+
+
+@each_case("page", PAGES)
+def test_options_exist(page):
+    """In what is said about Ragstone."""
+    told = " ".join(row[2] for section in ("Names", "Differences on purpose") for row in table(page, section))
+    assert set(re.findall(r"(?<!\w)--[a-z][a-z_-]+", told)) <= options_of(app)
+
+
 @each_case("page", PAGES)
 def test_their_names_mean_ours_if_they_are_known(page):
     """With the prefix of their system, as `ragas.faithfulness`, or with a prefix of their own."""

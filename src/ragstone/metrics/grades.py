@@ -49,7 +49,7 @@ def _register(aspects: Iterable[Aspect]) -> list[str]:
                 family="grade",
                 judges="answer",
                 against="references" if with_reference else shown,
-                source="direct assessment and stars (Wang et al. 2023), single grading (Zheng et al. 2023)",
+                source="points and stars (ChatGPT, Wang et al. 2023), single grading (MT-Bench, Zheng et al. 2023), G-Eval",
                 misleads=_MISLEADS,
                 # One model call per aspect and row: computed only if named.
                 slow=True,

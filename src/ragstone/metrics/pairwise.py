@@ -20,7 +20,7 @@ _COMMON: dict[str, Any] = {
     "family": "pair",
     "judges": "answer",
     "against": "question",
-    "source": "pairwise comparison with swapped positions (Zheng et al. 2023)",
+    "source": "pairwise comparison with swapped positions (MT-Bench, Zheng et al. 2023)",
     # Two model calls per row: computed only if named.
     "slow": True,
 }
