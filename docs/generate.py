@@ -1,4 +1,4 @@
-"""Writes the pages that are made from code and other pages: metrics, cli, api, trust, differences, and the picture of the demo.
+"""Writes the pages that are made from code and other pages: metrics, names, cli, api, trust, differences, and the picture of the demo.
 
 `make docs` runs it; a test fails when a page no longer says what the code does.
 """
@@ -30,6 +30,8 @@ from ragstone.engine.catalogue import MetricCard, cards, set_names
 from ragstone.engine.evaluate import evaluate
 from ragstone.models.large_judge import read_large_card
 from ragstone.models.local_judge import read_card
+from ragstone.registry import CATALOGUE
+from ragstone.registry.foreign_names import read_systems
 from ragstone.report.judges import card_lines, large_card_lines, sets_table
 from ragstone.report.run import run_summary
 from ragstone.report.table import Column, Table, columns
@@ -144,7 +146,7 @@ def metrics_page() -> str:
         "Write a metric as `name`, `name@k` or `name(param=value)`, and separate several with commas. Sets: "
         f"{', '.join(f'`{name}`' for name in set_names())}, `all`, and `quick`. `quick` is the default: all fast metrics, plus "
         "those that need a model if you name one or the data contains its verdicts. *Slow* metrics are computed only by name "
-        "or with `all`. `ragstone metrics NAME` prints one entry.",
+        "or with `all`. `ragstone metrics NAME` prints one entry. [Names in papers and other tools](names.md) are understood too.",
         "",
         "A cell is *ok*, *skipped* or *failed*; the last two have a reason. Means are over ok cells. Verdicts of the local judge count [with their expected value](claims.md#how-unsure-verdicts-count). "
         "The line in code style gives syntax, range, direction, needed fields and tools. "
@@ -170,6 +172,52 @@ def metrics_page() -> str:
         elif card is graded[0]:
             lines += ["", "## grade", "", *_grades(card)]
     return "\n".join(lines) + "\n"
+
+
+NAMES = """# Names in papers and other tools
+
+`ragstone metrics NAME`, `-m NAME`, `metrics=["NAME"]` in Python and ragstone.toml understand the names below. Case, hyphens, spaces,
+underscores and dots do not count: `K-Precision`, `k precision` and `k_precision` are one name. Cut-offs may be written as in trec_eval:
+`ndcg_cut.10`, `P_5`, `recall_at_3`. The name of the tool may precede a name: `mlflow.faithfulness`, `ragas.metrics.Faithfulness`,
+`metrics.rag.end_to_end.answer_correctness`; `*` below is any text, for names with a prefix.
+
+```
+$ ragstone run answers.jsonl -m faithfulness
+error: metric 'faithfulness' is ambiguous: say which of unitxt.faithfulness (unitxt), ragas.faithfulness (RAGAS), ragchecker.faithfulness (RAGChecker). `ragstone metrics faithfulness` shows them.
+```
+
+- *same*: it is computed.
+- *choice*: several metrics have this name. You are asked which.
+- *differs*: ours is another formula or another prompt. You are asked to write our name, so that no score is mistaken for another.
+- *command*: a method, not a metric.
+- *not computed*: the nearest metric is named.
+
+A name without a tool means the metric that one tool computes in the same way. If several tools compute different metrics under
+it, you are asked. Your own metrics come first. A misspelled name is never computed; similar names are suggested.
+"""
+_KINDS = {"near": "differs", "absent": "not computed"}
+
+
+def names_page() -> str:
+    """The names of other systems and what each leads to, one table per system."""
+    lines = [MADE, NAMES]
+    for title, system in read_systems().items():
+        rows: dict[tuple[str, str, str], list[str]] = {}
+        for meanings in system.names.values():
+            known = (one for one in meanings if all(find_name(metric) for metric in one.metrics))
+            meaning = next(known, meanings[-1])
+            targets = ", ".join(f"`{one}`" for one in (*meaning.commands, *meaning.metrics))
+            row = (targets, _KINDS.get(meaning.kind, meaning.kind), meaning.note)
+            rows.setdefault(row, []).append(f"`{meaning.name or title}`")
+        lines += [f"## {'The field' if title == 'any' else title}", "", "| name | here | | |", "|---|---|---|---|"]
+        lines += [f"| {', '.join(names)} | {' | '.join(row)} |" for row, names in rows.items()]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def find_name(name: str) -> bool:
+    """Whether a metric or set exists."""
+    return name in CATALOGUE.sets() or CATALOGUE.find(re.split(r"[(@]", name)[0]) is not None
 
 
 def _link(card: MetricCard) -> str:
@@ -531,6 +579,7 @@ def demo_picture() -> str:
 def pages() -> Iterator[tuple[Path, str]]:
     """Yields the path and text of each page."""
     yield DOCS / "metrics.md", metrics_page()
+    yield DOCS / "names.md", names_page()
     yield DOCS / "cli.md", cli_page()
     yield DOCS / "api.md", api_page()
     yield DOCS / "trust.md", trust_page()

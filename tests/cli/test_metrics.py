@@ -67,6 +67,7 @@ def ready(cli, home):
     (home / "results.txt").write_text("1 Q0 d1 1 0.5 mine\n")
     both = {"id": "c", "question": "When and where?", "answer": "21:40, Oskel", "references": ["21:40, Oskel"]}
     both |= {"contexts": ["At 21:40.", "In Oskel."], "metadata": {"needed_answers": ["21:40", "Oskel"]}}
+    both |= {"facts": ["at 21:40", "in Oskel"]}
     with (home / "answers.jsonl").open("a") as file:
         file.write(json.dumps(both) + "\n")
     for name in ("one", "two"):
@@ -119,3 +120,24 @@ def test_every_suggested_command_works(cli, ready):
         if printed.code not in (0, 4) and not (command[0] == "train" and "too few" in printed.err):
             broken[" ".join(command)] = (name, printed.code, printed.err[-300:])
     assert not broken, json.dumps(broken, indent=1)
+
+
+def test_names_in_python_and_in_the_settings_file(cli, home):
+    rows = [{"answer": "At 21:40.", "references": ["21:40"], "contexts": ["The last boat leaves at 21:40."]}]
+    scores = ragstone.evaluate(rows, metrics=["K-Precision", "ROUGE-L"])
+    assert {item.metric for item in scores.metrics} == {"k_precision", "rouge_l"}
+    with pytest.raises(UsageError, match="ours is ragas.faithfulness, which differs"):
+        ragstone.evaluate(rows, metrics=["FaithfulnessMetric"])
+    (home / "ragstone.toml").write_text('metrics = ["EM", "rouge"]\n')
+    printed = cli("run", "answers.jsonl")
+    assert (printed.code, "say which of rouge_1, rouge_2, rouge_l" in printed.err) == (2, True)
+
+
+def test_what_a_name_means_is_shown_first(cli):
+    printed = cli("metrics", "noise robustness")
+    assert printed.out.startswith("'noise robustness' of RGB is a command, not a metric")
+    assert suggested(printed) == [["stress", "DATA", "--system", "SPEC", "--bed", "noise"]]
+    found = cli("metrics", "readability", "--json")
+    assert [card["name"] for card in json.loads(found.out)] == ["ari", "flesch_kincaid", "flesch_ease"]
+    assert "ambiguous" in found.err
+    assert cli("metrics", "zzz").code == 2
