@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ragstone.cli.options import argument, load_metrics_files, shared
-from ragstone.cli.output import command_line, console, next_steps, print_json, visible
+from ragstone.cli.output import command_line, console, next_steps, print_json
+from ragstone.views.phrases import visible
 
 if TYPE_CHECKING:
     from ragstone.engine.catalogue import MetricCard
