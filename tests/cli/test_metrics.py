@@ -5,6 +5,8 @@ import shlex
 
 import pytest
 
+import ragstone
+from ragstone.errors import UsageError
 from ragstone.registry.foreign_names import read_systems
 from tests.registry.test_foreign_names import EXPECTED
 
@@ -124,9 +126,9 @@ def test_every_suggested_command_works(cli, ready):
 
 def test_names_in_python_and_in_the_settings_file(cli, home):
     rows = [{"answer": "At 21:40.", "references": ["21:40"], "contexts": ["The last boat leaves at 21:40."]}]
-    scores = ragstone.evaluate(rows, metrics=["K-Precision", "ROUGE-L"])
-    assert {item.metric for item in scores.metrics} == {"k_precision", "rouge_l"}
-    with pytest.raises(UsageError, match="ours is ragas.faithfulness, which differs"):
+    scores = ragstone.evaluate(rows, metrics=["K-Precision", "ROUGE-L"], out=home)
+    assert {item.metric for item in scores.info.metrics} == {"k_precision", "rouge_l"}
+    with pytest.raises(UsageError, match=r"ours is ragas.faithfulness, which differs"):
         ragstone.evaluate(rows, metrics=["FaithfulnessMetric"])
     (home / "ragstone.toml").write_text('metrics = ["EM", "rouge"]\n')
     printed = cli("run", "answers.jsonl")
