@@ -205,8 +205,9 @@ def _agreement(name: str, values: np.ndarray, sample: _Sample) -> JudgeAgreement
     there = ~np.isnan(here)
     rows = int(there.sum())
     powered = sample.mean(values) if rows >= LEAST_LABELS else None
-    if powered is None:
-        return JudgeAgreement(name, rows, None, None, None, None, None, None, LEAST_LABELS - rows, is_known=False)
+    if powered is None or powered.labels < LEAST_LABELS:
+        more = LEAST_LABELS - (powered.labels if powered else rows)
+        return JudgeAgreement(name, rows, None, None, None, None, None, None, more, is_known=False)
     said, known, groups = sample.said[there], here[there], sample.rows[there]
     clear = said != 0.5
     both = len(np.unique(said[clear] > 0.5)) > 1

@@ -220,7 +220,9 @@ def count_agreements(points: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the points of each strip in words."""
     strips = {at: words for words, at in _STRIPS.items()}
     found = Counter((strips.get(one["y"], "differently by several people"), one["agrees"]) for one in points)
-    names = sorted({words for words, _ in found}, reverse=True)
+    names = [
+        name for name in (*_STRIPS, "differently by several people") if {(name, True), (name, False)} & found.keys()
+    ]
     return [f"labelled {name}: {found[name, True]} agree, {found[name, False]} disagree" for name in names]
 
 
