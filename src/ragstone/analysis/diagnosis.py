@@ -180,7 +180,9 @@ def diagnose(
 
 def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -> Diagnosis:
     """The diagnosis by the outcomes of the samples and the attainable precision of those that have one."""
-    attainable = float(np.mean(shares)) if shares else None
+    attainable, tally = float(np.mean(shares)) if shares else None, Counter[str]()
+    for outcome in outcomes:
+        tally.update(outcome.tally or {})
     local = {metric.metric for metric in run.info.metrics if metric.signature.is_local}
     by_facts = trusts_facts(run)
     everything = {row.metric: row for row in run.summary() if row.slice == ALL}
@@ -213,7 +215,8 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -
         samples=run.info.rows,
         looked_at=len(outcomes),
         undecided=Counter(outcome.undecided for outcome in outcomes if outcome.undecided),
-        tally=_sum_tallies(outcomes),
+        # As in a sum of counters, kinds without a claim are left out.
+        tally=+tally,
         by_facts=by_facts,
         by_local_judge=bool(local) and by_claims,
         by_doubted_judge=bool(doubted) and by_claims,
@@ -221,14 +224,6 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -
         attainable=attainable,
         attainable_shares=shares,
     )
-
-
-def _sum_tallies(outcomes: Iterable[Outcome]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for outcome in outcomes:
-        total.update(outcome.tally or {})
-    # As with sums of counters, kinds without a claim are left out.
-    return +total
 
 
 def update_rows(run: Run, diagnosis: Diagnosis, rows: Collection[int]) -> Diagnosis:

@@ -121,9 +121,6 @@ class _LazyList(Sequence[Any]):
     def __getitem__(self, at: Any) -> Any:
         return self._items[at]
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._items)
-
 
 def _view_lazily(name: str, column: pa.Array) -> list[Any]:
     lengths = column.value_lengths().to_pylist()
