@@ -13,6 +13,7 @@ from ragstone.storage.runs import Run
 from ragstone.views.label_agreement import WANTED, LabelAgreement, count_people, measure_labels
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
+from ragstone.web.pages.leaderboard import newest_runs
 from ragstone.web.run_index import RunIndex
 
 _MAX_RUNS = 50
@@ -23,7 +24,7 @@ def agreement_page(library: Library, _query: QueryParams) -> dict[str, Any]:
     stored = read_human_labels(library.root)
     keys = {label.about for label in stored.labels}
     runs = []
-    for run in filter(None, map(library.open, library.folders()[:_MAX_RUNS])) if keys else ():
+    for run in newest_runs(library)[:_MAX_RUNS] if keys else ():
         count = sum(key in keys for key in library.answer_keys(run))
         if count:
             runs.append(
@@ -45,7 +46,12 @@ def run_agreement_page(library: Library, _query: QueryParams, run: str) -> dict[
     index, rows, insight = library.index(found), answer_labels(found), library.insight(found)
     head = {"page": "agreement", "title": f"Agreement of {one_line(found.name, 60)}", "run": describe_run(found)}
     if not rows or insight is None:
-        return {**head, "ready": insight is not None, "measured": None, "damaged": list(labels_of(found).damaged)}
+        return {
+            **head,
+            "ready": not rows or insight is not None,
+            "measured": None,
+            "damaged": list(labels_of(found).damaged),
+        }
     keys = set(library.answer_keys(found))
     labels = [label for label in labels_of(found).labels if label.about in keys]
     measured = measure_labels(found, rows, [label.wrong for label in insight.causes], index.scores, labels)
