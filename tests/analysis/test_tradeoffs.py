@@ -35,7 +35,7 @@ def test_panels_of_two_runs(tmp_path):
     assert not re.search("nan|None", drawn)
     page = comparison_html(ragstone.compare_runs(*runs))
     assert "Quality and cost" in page
-    assert "token_f1 against usd per answer" in page
+    assert "token_f1 against dollars per 1,000 answers" in page
 
 
 def test_no_cost_no_panel(tmp_path):

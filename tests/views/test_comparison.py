@@ -58,7 +58,7 @@ def test_rows_come_first_with_both_answers(tmp_path):
     now[:7], was[7], now[8], was[9] = [0.9] * 7, 0.8, None, None
     view = ComparisonView.of(comparison, (JudgedRows([""] * pairs, was), JudgedRows(["misread"] * pairs, now)))
     assert view.headline == (
-        f"1 fixed, 7 newly failing, 0 still failing of {pairs - 2} judged rows ({pairs} in all) (p = 0.070)."
+        f"1 fixed, 7 newly failing, 0 still failing of {pairs - 2} judged rows ({pairs} in all; p = 0.070)."
     )
     assert view.lines()[0] == headline(comparison)
     assert [row.kind for row in view.moved] == ["newly failing"] * 7 + ["fixed"]

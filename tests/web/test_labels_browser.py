@@ -143,7 +143,7 @@ def test_skip_note_undo_and_status(browser, served, run):
     press(page, "u")
     assert page.url.endswith("/samples/2?sort=row")
     assert answer_labels(run)[1][0].value == "wrong"
-    page.get_by_text("name and order").click()
+    page.get_by_text("your name and the next row").click()
     page.get_by_role("link", name="stay here").click()
     page.wait_for_url("**pick=stay*")
     page.keyboard.press("1")

@@ -26,7 +26,7 @@ from ragstone.storage.scores import Scores, read_labels, read_scores
 
 # The costs that get a panel; tokens only if no run has a price.
 _LATENCY, _PRICE, _TOKENS = "system.latency", "system.cost", "system.output_tokens"
-_AXES = {_LATENCY: "seconds per answer", _PRICE: "usd per answer", _TOKENS: "tokens written per answer"}
+_AXES = {_LATENCY: "seconds per answer", _PRICE: "dollars per 1,000 answers", _TOKENS: "tokens written per answer"}
 
 
 @dataclass(frozen=True)
@@ -271,11 +271,13 @@ def find_tradeoffs(runs: Sequence[Run], names: Sequence[str], quality: str | Non
     costs = [_LATENCY, _PRICE if any(_PRICE in summary for summary in summaries) else _TOKENS]
     panels = []
     for cost in costs:
+        times = 1_000 if cost == _PRICE else 1
         points = [
-            Point(name, a.mean or 0.0, a.ci_low, a.ci_high, b.mean or 0.0, b.ci_low, b.ci_high)
+            Point(name, times * (a.mean or 0.0), low, high, b.mean or 0.0, b.ci_low, b.ci_high)
             for name, summary in zip(names, summaries, strict=True)
             if cost in summary
             for a, b in [(summary[cost], summary[chosen])]
+            for low, high in [(a.ci_low and times * a.ci_low, a.ci_high and times * a.ci_high)]
         ]
         if points:
             panels.append(Panel(cost, _AXES[cost], chosen, tuple(points)))

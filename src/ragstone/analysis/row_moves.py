@@ -133,7 +133,8 @@ class Moves:
         counts = [f"{len(self.having(kind))} {kind}" for kind in kinds]
         unclear = [f"{len(self.unclear)} unclear"] if self.unclear else []
         p = p_value(self.p)
-        return f"{', '.join([*counts, *unclear])} of {self.counted} (p {p if p.startswith('<') else f'= {p}'})"
+        chance = f"(p {p if p.startswith('<') else f'= {p}'})"
+        return f"{', '.join([*counts, *unclear])} of {self.counted} {chance}".replace(") (", "; ")
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -327,7 +327,8 @@ def headline(comparison: Comparison) -> str:
         return f"{new} and {old} have the same scores {_where_equal(comparison)}."
     if not better + worse + none:
         return f"{pairs} pair{'s are' if pairs != 1 else ' is'} too few to tell {new} from {old}."
-    rest = f"; {none + few} show{'s' if none + few == 1 else ''} no evidence" if none + few else ""
+    rest = f"; {none} show{'s' if none == 1 else ''} no evidence" if none else ""
+    rest += f"; {few} {'has' if few == 1 else 'have'} too few rows" if few else ""
     if better and worse:
         return f"{new} is better than {old} in {_of_family(comparison, better)} and worse in {worse}{rest}."
     if better or worse:
@@ -386,7 +387,7 @@ def method_line(comparison: Comparison, detectable: bool = True, tested: bool = 
         else f"The verdict is better or worse if a sign-flip test, {correction}, has p below {limit}; "
         "a wider terminal or --json shows p."
     )
-    return f"Interval of B − A: {settings.level:.0%} bootstrap over {units}, per metric. {test}" + (
+    return f"Interval of B − A: {100 * settings.level:g} % bootstrap over {units}, per metric. {test}" + (
         " MDE: the smallest true difference that this many pairs detect with 80 % power." if detectable else ""
     )
 

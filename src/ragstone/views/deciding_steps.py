@@ -34,16 +34,20 @@ def deciding_steps(diagnosis: Diagnosis, info: RunInfo) -> list[Step]:
     data, present = str(info["dataset"].get("path") or "DATA"), info["dataset"].get("present") or {}
     steps = []
     if {"references", "contexts"} <= present.keys() and "facts" not in present:
-        steps.append(Step(("run", data, "--facts"), "decides it: facts from the references"))
+        steps.append(Step(("run", data, "--facts"), "finds facts in the references, which decide it"))
     if "answer" in present:
         labelled = any(outcome.labelled_by for outcome in diagnosis.outcomes)
         labels = ("agree", "latest", "--calibrate") if labelled else ("view",)
-        what = "your labels calibrate the judge" if labelled else "label some answers there: keys 1, 2, 3"
-        steps.append(Step(labels, f"{'or' if steps else 'decides it:'} {what}"))
+        what = (
+            "calibrates the judge with your labels"
+            if labelled
+            else "opens the viewer: label some answers, keys 1, 2, 3"
+        )
+        steps.append(Step(labels, what))
         judges = [name for metric in info.metrics for name in metric.signature.llms]
         if any(_LARGE in name for name in judges):
             quote = ("run", data, "--judge", "openai/gpt-4o-mini", "--quote")
-            steps.append(Step(quote, "or a language model: what it costs"))
+            steps.append(Step(quote, "estimates what a language model would cost"))
         elif not judges:
-            steps.append(Step(("models", "pull", _LARGE), "or a larger judge (1.1 GB): then run again"))
+            steps.append(Step(("models", "pull", _LARGE), "installs a larger judge (1.1 GB); then run again"))
     return steps

@@ -297,9 +297,9 @@ def judge_failure(run: Run, most_failed: float = MOST_FAILED) -> str | None:
     if (worst := find_failed_share(run.info, rows)) <= most_failed:
         return None
     failed, scored = _cells(rows)
-    share = f"{worst:.0%}{'' if failed >= worst * (failed + scored) else ' of those of the judge'}"
+    share = f"{100 * worst:.0f} %{'' if failed >= worst * (failed + scored) else ' of those of the judge'}"
     return visible(
-        f"{failed:,} of {counted(failed + scored, 'cell')} failed ({share}; up to {most_failed:.0%} is normal). "
+        f"{failed:,} of {counted(failed + scored, 'score')} failed ({share}; up to {100 * most_failed:g} % is normal). "
         f"Main reason: {_main_reason(run, [row.metric for row in rows])}"
     )
 

@@ -160,7 +160,7 @@ def _file(name: str) -> Response:
 def _fail(request: Request, error: Exception) -> Response:
     """Return an error page. Internal errors show no details."""
     status, words = _explain(error)
-    title = {404: "Not found", 409: "Damaged run"}.get(status, "Something went wrong")
+    title = {400: "This cannot be shown", 404: "Not found", 409: "Damaged run"}.get(status, "Something went wrong")
     data = {"page": "error", "title": title, "status": status, "words": words}
     return _page(request, status, data, {"twin": "", "read_only": True})
 

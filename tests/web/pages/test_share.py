@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+import ragstone
 from ragstone.web.pages.share import file_name
 from tests.report.pages import Page
 
@@ -65,6 +66,30 @@ def test_markdown_for_an_issue(viewer, worse):
     assert "**F1** Lost property is kept" in text
     assert "| fact\\_recall ↑ | 0.000 |" in text
     assert worse.id not in text
+
+
+async def unreachable(claims, texts):
+    raise ConnectionError(
+        "POST http://me:secret@internal-host.corp:8000/v1/chat failed: internal-host.corp refused, then judge:9000 at http://judge/v1"
+    )
+
+
+def test_host_names_in_messages_of_a_judge_are_left_out(serve, tmp_path, monkeypatch):
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE", raising=False)
+    answer = "The judge of Orlsay is old, see http://orlsay.example."
+    row = {"question": "Which judge?", "answer": answer, "references": ["The judge is old."], "contexts": [answer]}
+    run = ragstone.evaluate([row], ["ragchecker"], str(tmp_path), checker=unreachable)
+    client = serve(tmp_path)
+    assert "internal-host.corp" in client.page(f"/runs/{run.id}/samples/1").text()
+    for path in (
+        f"/runs/{run.id}/page.html",
+        f"/runs/{run.id}/samples/1/page.html",
+        f"/runs/{run.id}/samples/1/issue.md",
+    ):
+        _, text = download(client, path)
+        assert not re.search("internal-host|secret|9000|//judge/", text)
+        assert "ConnectionError: POST …/v1/chat failed: … refused, then … at …/v1" in text.replace("\\", "")
+    assert "The judge of Orlsay is old, see http://orlsay.example" in text.replace("\\", "")
 
 
 def test_hostile_texts_stay_texts(viewer, hostile):

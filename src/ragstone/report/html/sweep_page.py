@@ -40,7 +40,7 @@ def sweep_data(results: SweepResults) -> dict[str, Any]:
         "title": f"Sweep {results.name}",
         "results": results,
         "arrow": DIRECTION[results.better].strip(),
-        "level": f"{LEVEL:.0%}",
+        "level": f"{100 * LEVEL:g} %",
         "headline": headline(results),
         "asked": asked_line(results),
         "rows": [_row(one, results, scale) for one in scored],

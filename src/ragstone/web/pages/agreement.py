@@ -14,6 +14,7 @@ from ragstone.storage.runs import Run
 from ragstone.views.label_agreement import WANTED, LabelAgreement, count_people, measure_labels
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Library
+from ragstone.web.pages.leaderboard import newest_runs
 from ragstone.web.row_plots import AGREE, DISAGREE
 from ragstone.web.run_index import RunIndex
 
@@ -25,7 +26,7 @@ def agreement_page(library: Library, _query: QueryParams) -> dict[str, Any]:
     stored = read_human_labels(library.root)
     keys = {label.about for label in stored.labels}
     runs = []
-    for run in filter(None, map(library.open, library.folders()[:_MAX_RUNS])) if keys else ():
+    for run in newest_runs(library)[:_MAX_RUNS] if keys else ():
         count = sum(key in keys for key in library.answer_keys(run))
         if count:
             runs.append(
@@ -55,7 +56,7 @@ def run_agreement_page(library: Library, query: QueryParams, run: str) -> dict[s
         "next_address": "" if first is None else f"/runs/{found.id}/samples/{first + 1}?pick=random",
     }
     if not rows or insight is None:
-        return {**head, "ready": insight is not None, "measured": None}
+        return {**head, "ready": not rows or insight is not None, "measured": None}
     among = set(keys)
     labels = [label for label in known.labels if label.about in among]
     wrong = [label.wrong for label in insight.causes]

@@ -55,7 +55,7 @@ def _choice(library: Library, query: QueryParams) -> dict[str, Any]:
         if chosen[0] == chosen[1]:
             raise UsageError("choose two different runs")
         return {"go": "/compare/{}/{}".format(*(library.run(name).id for name in chosen))}
-    runs = _newest_runs(library)
+    runs = newest_runs(library)
     settings = _setting_runs(library)
     # Read once: a key that becomes ready meanwhile would leave a pair out, and the page would not wait for it.
     keys = {run.id: library.dataset_key(run) for run in runs}
@@ -80,12 +80,13 @@ def _choice(library: Library, query: QueryParams) -> dict[str, Any]:
     }
 
 
-def _newest_runs(library: Library) -> list[Run]:
+def newest_runs(library: Library) -> list[Run]:
+    """The finished runs, newest first. Damaged ones are left out: the table of runs names them."""
     runs: list[Run] = []
     for folder in library.folders():
         try:
             run = library.open(folder)
-        except StorageError:  # the table of runs names it
+        except StorageError:
             continue
         if run and len(runs) < _MAX_RUNS:
             runs.append(run)

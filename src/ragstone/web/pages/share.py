@@ -1,6 +1,6 @@
 """Downloads: a run, a filtered table or a sample as one HTML file, and a sample as Markdown for an issue.
 
-The files name no folder and no machine.
+The files name no folder and no machine: error messages of a judge may contain both.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 from starlette.datastructures import QueryParams
 
 from ragstone.report.html.run_page import read_cells, run_html
 from ragstone.report.html.sample_page import sample_html
 from ragstone.report.sample_markdown import Nearest, sample_markdown
+from ragstone.storage.runs import Run, read_batches
 from ragstone.storage.scores import unless_nan
 from ragstone.views.marks import FULL, Limits
 from ragstone.views.sample import SampleView, sample_view
@@ -27,6 +29,7 @@ from ragstone.web.run_index import RunIndex, TableState
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_NAME = 60
+_ADDRESS = re.compile(r"https?://(?:[^\s/@]+@)?([^\s/:'\"<>]+)|((?:[\w-]+\.)+[\w-]+|localhost)(?=:\d)|host='([^']+)'")
 
 
 def run_file(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def run_file(library: Library, query: QueryParams, run: str) -> dict[str, Any]:
         order, _ = index.select(state, judgements_of(library, index))
         selected = [int(row) for row in order]
     name = file_name(found.name, "selected" if selected is not None else "")
-    return _file(library, run_html(found, selected=selected), f"{name}.html")
+    return _file(library, found, run_html(found, selected=selected), f"{name}.html")
 
 
 def sample_file(library: Library, query: QueryParams, run: str, row: str) -> dict[str, Any]:
@@ -47,7 +50,7 @@ def sample_file(library: Library, query: QueryParams, run: str, row: str) -> dic
     del query
     index = library.index(library.run(run))
     view, _ = _read(index, row)
-    return _file(library, sample_html(view, index.run.name), f"{file_name(index.run.name, view.id)}.html")
+    return _file(library, index.run, sample_html(view, index.run.name), f"{file_name(index.run.name, view.id)}.html")
 
 
 def sample_issue(library: Library, query: QueryParams, run: str, row: str) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def sample_issue(library: Library, query: QueryParams, run: str, row: str) -> di
     nearest = {key: Nearest(found[0]["rank"], found[0]["text"]) for key, found in quotes.items() if found}
     better = {metric.metric: metric.better for metric in index.metrics}
     text = sample_markdown(view, index.run.name, nearest, better)
-    return _file(library, text, f"{file_name(index.run.name, view.id)}.md")
+    return _file(library, index.run, text, f"{file_name(index.run.name, view.id)}.md")
 
 
 def _read(index: RunIndex, row: str) -> tuple[SampleView, EvidenceLinks]:
@@ -79,8 +82,23 @@ def file_name(*parts: str) -> str:
     return "-".join(word for word in words if word) or "ragstone"
 
 
-def _file(library: Library, text: str, name: str) -> dict[str, Any]:
-    """A download without the folders of this machine, which messages of failed scores may name."""
+def _hosts(run: Run) -> set[str]:
+    """The host names in the messages of failed scores and in the names of judges."""
+    messages = {str(run.info.get("judge"))}
+    for batch in read_batches(run.folder.scores, ["status", "reason"]):
+        failed = batch.filter(pc.equal(batch["status"].cast("string"), "failed"))
+        messages.update(map(str, failed["reason"].unique().to_pylist()))
+    return {host for message in messages for found in _ADDRESS.findall(message) for host in found if host}
+
+
+def _file(library: Library, run: Run, text: str, name: str) -> dict[str, Any]:
+    """A download without the folders of this machine and without host names, which messages of failed scores may name."""
+    for host in map(re.escape, sorted(_hosts(run), key=len, reverse=True)):
+        # A single word may also be a word of a text: it is a host only with a scheme or a port.
+        alone = rf"|{host}" if re.search(r"[.\d-]", host) else ""
+        text = re.sub(
+            rf"(?<![\w.-])(?:https?://(?:[^\s/]+(?:@|&#64;))?{host}(?::\d+)?|{host}:\d+{alone})(?![\w-])", "…", text
+        )
     root = str(library.root)
     folders = {
         root,

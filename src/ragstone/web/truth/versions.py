@@ -220,7 +220,9 @@ def _version(library: Library, info: VersionInfo) -> dict[str, Any]:
     return {
         **describe_version(library.truth, info),
         "diff": truth_address(info.name, "diff", **ends) if info.parent else "",
-        "sources": [one_line(str(source), 120) for source in info.lineage.sources],
+        "sources": [
+            one_line(str(one.get("path", one) if isinstance(one, dict) else one), 120) for one in info.lineage.sources
+        ],
         "counts": info.lineage.counts,
     }
 
