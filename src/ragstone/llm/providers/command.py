@@ -116,9 +116,11 @@ async def _kill(process: asyncio.subprocess.Process) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         elif process.returncode is None:  # Windows has no process groups
             process.kill()
-    await process.wait()
-    # A process that left the group may keep the pipes open.
-    process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  (asyncio has no public way)
+    try:
+        await process.wait()
+    finally:
+        # A process that left the group may keep the pipes open. Also if the deadline of the run ends the wait.
+        process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  (asyncio has no public way)
     await asyncio.sleep(0)
 
 
