@@ -54,7 +54,7 @@ async def judged_fact_matches(
     """Every fact that a retrieved chunk states in its own words or in others, by the judge that checks claims.
 
     A fact of a few words that a chunk contains is found without asking; a sentence may be denied where it stands. A chunk without
-    a number or date of the fact does not state it, even if the judge says so; those of the question are known. The span is that of
+    a number or date of the fact does not state it, even if the verdict is entailment; those of the question are known. The span is that of
     the words if they are there, else the nearest sentence of the chunk, or all of it.
     """
     texts, chunks = [fact.text for fact in facts], [chunk.text for chunk in contexts]
