@@ -187,7 +187,7 @@ def test_a_share_of_failed_cells_decides(cli, flaky, counts, options, code):
     good, bad = counts[:2]
     if good and code:
         first = next(line for line in printed.out.splitlines() if line.strip())
-        assert first.startswith(f"{bad} of {good + bad} cells failed")
+        assert first.startswith(f"{bad} of {good + bad} scores failed")
         assert "the service is down" in printed.out
         assert "--max-failed allows" in printed.err
     found = json.loads(cli(*flaky(*counts), "--json", *options).out)
@@ -223,5 +223,5 @@ def test_python_says_it_and_does_not_raise(flaky, home):
     notes = []
     run = ragstone.evaluate(str(home / "rows.jsonl"), ["flaky"], note=notes.append)
     assert run.failed_share == 0.8
-    assert "80 of 100 cells failed (80%" in repr(run)
+    assert "80 of 100 scores failed (80 %" in repr(run)
     assert any("80% of the cells failed" in note for note in notes)

@@ -23,7 +23,17 @@ ELSEWHERE = {
     "test_watch_page.py": "watch",
     "test_systems_pages.py": "unitxt ragas ragchecker ares rgb erag trec dial nlg-evaluators llm-judges auepora crag alce trec-rag",
 }
-HERE = ["runs", "systems", "watch-statistics", "architecture", "scale", "conversations", "reports", "judges"]
+HERE = [
+    "runs",
+    "systems",
+    "watch-statistics",
+    "architecture",
+    "scale",
+    "conversations",
+    "reports",
+    "judges",
+    "agreement",
+]
 
 
 def test_every_page_with_python_is_run():
@@ -60,6 +70,11 @@ def test_files_of_a_run(page):
 def test_own_system(page):
     found = page("systems", my_chain=lambda question: ("At 21:40.", ["The last boat leaves at 21:40."]))["found"]
     assert [sample.answer for sample in found] == ["At 21:40."]
+
+
+def test_preferences_in_python(page, capsys):
+    page("agreement")
+    assert float(capsys.readouterr().out) == pytest.approx(2 / 3)
 
 
 def test_statistics_of_watch(page, capsys):

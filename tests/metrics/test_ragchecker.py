@@ -228,7 +228,7 @@ def test_the_family_is_a_set_of_eleven():
 
 
 def test_names():
-    assert parse_metric("hallucination").spec.name == "ragchecker.hallucination"
+    assert parse_metric("claim_recall").spec.name == "ragchecker.claim_recall"
     assert parse_metric("ragchecker.recall").spec.name == "ragchecker.recall"
     # The older owner of the bare name keeps it.
     assert parse_metric("recall").spec.name == "recall"

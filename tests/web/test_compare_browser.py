@@ -51,7 +51,7 @@ def test_a_pair_stands_side_by_side(tab, address):
     assert a["y"] == b["y"]
     assert a["x"] + a["width"] <= b["x"]
     gained = page.locator("details.piece.new").first
-    assert gained.locator("mark.fact").count() == 1
+    assert gained.locator("mark.fact:visible").count() == 1
     assert gained.bounding_box()["y"] < page.locator("details.same").first.bounding_box()["y"]
     page.get_by_role("link", name="1", exact=True).first.click()
     assert page.evaluate("document.querySelector(':target').id") == "b-1"

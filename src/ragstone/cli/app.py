@@ -35,7 +35,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "judge": "Compare answers pairwise with a judge.",
         "judge-check": "Examine a judge with 40 labelled items.",
         "audit": "Test a judge for bias.",
-        "agree": "Compare metrics with human labels to see which one to trust.",
+        "agree": "Compare metrics with human labels or preferences to see which one to trust.",
         "labels": "List and export the labels that people gave in the viewer.",
         "train": "Train a small judge on your own labels.",
     },

@@ -18,7 +18,6 @@ from ragstone.errors import Skip
 from ragstone.evidence_functions.tokens import list_offsets
 from ragstone.registry import CATALOGUE, Catalogue, evidence
 from ragstone.registry.specs import read_signature
-from ragstone.text.claim_numbers import check_numbers
 from ragstone.text.clauses import is_sentence
 from ragstone.text.folded_columns import fold_texts
 from ragstone.text.matchers import CitationMatcher, FactSpan, FoldingMatcher, JudgeMatcher, Matcher
@@ -57,6 +56,8 @@ async def judged_fact_matches(
     a number or date of the fact does not state it, even if the verdict is entailment; those of the question are known. The span is that of
     the words if they are there, else the nearest sentence of the chunk, or all of it.
     """
+    from ragstone.text.claim_numbers import check_numbers  # noqa: PLC0415  (only this matcher needs its patterns)
+
     texts, chunks = [fact.text for fact in facts], [chunk.text for chunk in contexts]
     for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
         raise Skip(reason)
