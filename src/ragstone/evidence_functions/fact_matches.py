@@ -57,7 +57,6 @@ async def judged_fact_matches(
     the words if they are there, else the nearest sentence of the chunk, or all of it.
     """
     from ragstone.text.claim_numbers import check_numbers  # noqa: PLC0415  (only this matcher needs its patterns)
-
     texts, chunks = [fact.text for fact in facts], [chunk.text for chunk in contexts]
     for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
         raise Skip(reason)
