@@ -52,11 +52,11 @@ async def judged_fact_matches(
 ) -> list[FactMatch]:
     """Every fact that a retrieved chunk states in its own words or in others, by the judge that checks claims.
 
-    A fact of a few words that a chunk contains is found without asking; a sentence may be denied where it stands. A chunk without
-    a number or date of the fact does not state it, even if the verdict is entailment; those of the question are known. The span is that of
-    the words if they are there, else the nearest sentence of the chunk, or all of it.
+    A fact of a few words that a chunk contains is found without asking; a sentence may be denied where it stands. A chunk without a
+    number or date of the fact, other than those of the question, does not state it. The span is that of the words, or a sentence.
     """
     from ragstone.text.claim_numbers import check_numbers  # noqa: PLC0415  (only this matcher needs its patterns)
+
     texts, chunks = [fact.text for fact in facts], [chunk.text for chunk in contexts]
     for reason in rows_without_words(texts, np.array([0, len(texts)])).values():
         raise Skip(reason)
