@@ -45,9 +45,7 @@ def everything(tmp_path_factory, serve):
     for row, sample in enumerate(open_run(labelled.path).samples):
         for author in ("Ana", "Bo")[: 1 + (row == 0)]:
             value = ("right", "wrong")[row % 2]
-            write_label(
-                open_place(str(root)), HumanLabel(key := sample_key(sample), "answer", author, value, key, "random")
-            )
+            write_label(open_place(str(root)), HumanLabel(key := sample_key(sample), "answer", author, value, key))
     damaged = root / "runs" / "damaged"
     damaged.mkdir()
     (damaged / "run.json").write_text("{")
