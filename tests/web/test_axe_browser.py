@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from itertools import product
 from urllib.parse import urlencode
 
 import pytest
@@ -18,7 +17,7 @@ from ragstone.storage.human_labels import HumanLabel, write_label
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import open_run
 from tests.analysis.test_label_use import rows
-from tests.axe import barriers
+from tests.axe import barriers, barriers_in_both_schemes
 from tests.report import runs
 from tests.sweep.made_results import make_results
 from tests.watch.made_watch import make_watch
@@ -26,10 +25,9 @@ from tests.web import truths
 from tests.web.made_conversations import conversation_run
 from tests.web.made_runs import long_run, text_run
 from tests.web.pages.test_run_live import under_way  # noqa: F401  (a fixture)
-from tests.web.test_browser import SHOTS, Tab
+from tests.web.test_browser import Tab
 
 HEIGHTS = {390: 844, 1024: 768, 1440: 900}
-WINDOWS = list(product(HEIGHTS, ("light", "dark")))
 
 pytestmark = pytest.mark.slow
 
@@ -108,17 +106,15 @@ def wider(page):
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
-@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
-def test_no_page_of_the_viewer_has_barriers(browser, everything, width, scheme):
+@pytest.mark.parametrize("width", HEIGHTS)
+def test_no_page_of_the_viewer_has_barriers(browser, everything, width):
     client, pages = everything
-    tab = Tab(browser, client, width, scheme)
+    tab = Tab(browser, client, width)
     tab.page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
-    SHOTS.mkdir(exist_ok=True)
     found = {}
     for name, path in pages.items():
         page = tab.open(path)
-        page.screenshot(path=SHOTS / f"axe-{name}-{width}-{scheme}.png", full_page=True)
-        problems = barriers(page)
+        problems = barriers_in_both_schemes(page)
         if name == "sample":
             page.keyboard.press("?")
             problems += barriers(page)
@@ -133,11 +129,11 @@ def test_no_page_of_the_viewer_has_barriers(browser, everything, width, scheme):
     tab.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
-def test_no_page_of_an_empty_store_has_barriers(browser, serve, tmp_path, width, scheme):
-    tab = Tab(browser, serve(tmp_path), width, scheme)
+@pytest.mark.parametrize("width", HEIGHTS)
+def test_no_page_of_an_empty_store_has_barriers(browser, serve, tmp_path, width):
+    tab = Tab(browser, serve(tmp_path), width)
     for path in ("/runs", "/compare", "/sweeps", "/watch", "/agreement", "/truth"):
-        assert barriers(tab.open(path)) == [], path
+        assert barriers_in_both_schemes(tab.open(path)) == [], path
         assert wider(tab.page) <= 0, path
     tab.close()
 
@@ -169,8 +165,8 @@ def test_pages_of_running_interrupted_and_absent_runs_have_no_barriers(browser, 
     tab.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
-def test_no_report_has_barriers(browser, viewer, tmp_path, worse, better, hostile, width, scheme):
+@pytest.mark.parametrize("width", HEIGHTS)
+def test_no_report_has_barriers(browser, viewer, tmp_path, worse, better, hostile, width):
     made = {
         "run": run_html(worse),
         "hostile": run_html(hostile),
@@ -178,16 +174,15 @@ def test_no_report_has_barriers(browser, viewer, tmp_path, worse, better, hostil
         "sweep": sweep_html(make_results()),
         "sample": viewer.ask(f"/runs/{worse.id}/samples/8/page.html")[1].decode(),
     }
-    context = browser.new_context(viewport={"width": width, "height": HEIGHTS[width]}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": HEIGHTS[width]})
     page = context.new_page()
     found = {}
     for name, text in made.items():
         file = tmp_path / f"{name}.html"
         file.write_text(text, encoding="utf-8")
         page.goto(file.as_uri())
-        problems = barriers(page)
         unfold(page)
-        problems += barriers(page)
+        problems = barriers_in_both_schemes(page)
         if beyond := max(0, wider(page)):
             problems.append(f"{beyond} px wider than the window")
         if problems:
