@@ -65,7 +65,7 @@ BUDGETS = {
     "models": 3_401,
     "formats": 7_648,
     "platforms": 830,
-    "storage": 2_009,
+    "storage": 2_018,
     "http": 310,
     "registry": 1_194,
     "data": 2_063,
@@ -75,7 +75,7 @@ BUDGETS = {
     "root": 691,
 }
 # Over all packages; 87,870 before the status of rows, gates by rows, facts in one step and cells of tables.
-MAX_LINES = 95_540
+MAX_LINES = 95_549
 MAX_FILES = 545
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

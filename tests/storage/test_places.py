@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -248,3 +249,29 @@ def test_addresses_are_shown_without_secrets():
     assert show_url("abfs://container@account.host/a") == "abfs://container@account.host/a"
     assert show_url("s3://bucket/day-?.jsonl") == "s3://bucket/day-?.jsonl"
     assert show_url("what?a=b") == "what?a=b"
+
+
+@pytest.mark.parametrize(("late", "removed"), [(1, True), (2, True), (3, False)])
+def test_a_folder_into_which_a_process_still_writes(late, removed, tmp_path, monkeypatch):
+    """A worker that is about to end may write a reply between the listing and the removal of the folder."""
+    place = open_place(tmp_path / "replies")
+    (tmp_path / "replies").mkdir()
+    tries = []
+
+    class Files:
+        def delete_dir(self, path):
+            tries.append(path)
+            if len(tries) <= late:
+                raise OSError(errno.ENOTEMPTY, "Directory not empty")
+            os.rmdir(path)
+
+    monkeypatch.setattr("ragstone.storage.places.time.sleep", lambda seconds: None)
+    slow = replace(place, files=Files())
+    monkeypatch.setattr(type(slow), "is_folder", lambda self: (tmp_path / "replies").exists())
+    if removed:
+        slow.remove_folder()
+        assert len(tries) == late + 1
+    else:
+        with pytest.raises(StorageError, match="not empty"):
+            slow.remove_folder()
+    assert (tmp_path / "replies").exists() != removed

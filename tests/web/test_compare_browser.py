@@ -99,7 +99,7 @@ def test_runs_are_sorted_and_compared(browser, serve, tmp_path, worse, better):
         shutil.copytree(run.path, tmp_path / "runs" / name)
     tab = Tab(browser, serve(tmp_path))
     page = tab.open("/runs")
-    page.get_by_role("link", name="fact_recall").click()
+    page.get_by_role("link", name="fact_recall", exact=True).click()
     page.wait_for_url("**sort=metric%3Afact_recall*")
     assert page.locator("table.runs tbody input").last.get_attribute("value") == "a"
     button = page.get_by_role("button", name="Compare")

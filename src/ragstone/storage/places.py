@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
 import re
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -119,10 +121,17 @@ class Place:
             self.files.delete_file(self.path)
 
     def remove_folder(self) -> None:
-        """Remove a folder and its content if it exists."""
+        """Remove a folder and its content if it exists; again if a process that is about to end has just written into it."""
         with storage_errors(f"cannot remove {self}"):
-            if self.is_folder():
-                self.files.delete_dir(self.path)
+            for again in (True, True, False):
+                try:
+                    if self.is_folder():
+                        self.files.delete_dir(self.path)
+                    return
+                except OSError as error:
+                    if error.errno != errno.ENOTEMPTY or not again:
+                        raise
+                    time.sleep(0.2)
 
     @contextmanager
     def writing(self) -> Iterator[IO[bytes]]:
