@@ -5,14 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from tests.docs.test_docs import blocks
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "sweep.md"
 
 
-@pytest.mark.slow
 def test_the_example_runs(tmp_path):
     (tmp_path / "sweep.toml").write_text(blocks(PAGE, "toml")[0])
     (tmp_path / "rag.py").write_text(blocks(PAGE, "python")[0])

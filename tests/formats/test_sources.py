@@ -225,3 +225,10 @@ def test_a_file_of_windows_is_read_with_its_encoding(tmp_path):
         open_reader(str(path), encoding="cp12523")
     with pytest.raises(UsageError, match="line by line"):
         open_reader(str(path), encoding="utf-16")
+
+
+def test_a_workbook_is_known_whatever_its_bytes(tmp_path):
+    path = tmp_path / "sheet.xlsx"
+    path.write_bytes(b"PK\x03\x04question,answer\n\x98,b\n")  # its time and checksum may look like a table
+    with pytest.raises(UsageError, match="Excel workbook"):
+        read_dataset(str(path))

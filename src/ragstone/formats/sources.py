@@ -92,6 +92,8 @@ class Source:
             return "table"
         if self.place is not None and self.place.is_folder():
             return "folder"
+        if self.is_workbook:
+            return "text"  # some of its bytes look like a table
         kind = detect_kind(self._head, self._is_one_line)
         if kind == "utf-16":
             raise self._error("is UTF-16 text", "save it as UTF-8")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
+import ragstone.metrics  # noqa: F401  (fills the catalogue)
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.llm.user_code import split_file_name
 from ragstone.registry import Metric, parse_metric
