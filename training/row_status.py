@@ -22,17 +22,11 @@ from ragstone.analysis.row_status import has_no_answer, signs_of
 from ragstone.analysis.sample_evidence import read_cases
 
 CHUNKS = ("chunks_mean", "chunks_least", "chunks_all", "chunks_denied", "claims")
-REFERENCE = ("match", "said_mean", "extra_mean", "words", "numbers_left_out")
+REFERENCE = ("match", "said_mean", "extra_mean", "words", "numbers_left_out", "extra_least", "longer")
+BOTH = ("either_least", "either_all", "chunks_all", "chunks_denied", "claims", "reference_found")
 KINDS = {
-    "chunks and references": (*REFERENCE, "either_least", "either_all", "chunks_all", "chunks_denied", "claims"),
-    "chunks and references, without answer_match": (
-        *REFERENCE[1:],
-        "either_least",
-        "either_all",
-        "chunks_all",
-        "chunks_denied",
-        "claims",
-    ),
+    "chunks and references": (*REFERENCE, *BOTH),
+    "chunks and references, without answer_match": (*REFERENCE[1:], *BOTH),
     "chunks": CHUNKS,
     "references": REFERENCE,
     "references, without answer_match": REFERENCE[1:],
@@ -54,7 +48,7 @@ def main() -> None:
         "--run", type=Path, action="append", default=[], help="runs of these rows, instead of evaluating"
     )
     parser.add_argument("--store", type=Path, default=Path("work/status"))
-    parser.add_argument("--limits", type=float, nargs=2, default=(0.25, 0.75))
+    parser.add_argument("--limits", type=float, nargs=2, default=(0.2, 0.75))
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     rows = {row["id"]: row for row in map(json.loads, options.rows.read_text(encoding="utf-8").splitlines())}

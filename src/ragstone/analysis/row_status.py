@@ -146,6 +146,7 @@ def _by_reference(case: Case) -> dict[str, float]:
         found |= _shares("said", list(map(_support, said)), case.claims("reference"))
     if right := case.verdicts("answer_claims_in_reference"):
         found["extra_mean"] = sum(map(_support, right)) / len(right)
+        found["extra_least"] = _logit(min(map(_support, right)))
         if read := _foundations(case):
             either = [max(_support(one), *map(_support, row)) for one, row in zip(right, read, strict=True)]
             found |= _shares("either", either, case.claims("answer"))
@@ -153,7 +154,14 @@ def _by_reference(case: Case) -> dict[str, float]:
     words = [compare_answer(question, answer, text) for text in references]
     found["words"] = 1.0 if True in words else 0.0 if None in words else -1.0
     wanted = numbers(" ".join(references)) - numbers(question)
-    found["numbers_left_out"] = float(bool(wanted - numbers(answer)))
+    found["numbers_left_out"] = len(wanted - numbers(answer)) / max(len(wanted), 1)
+    # A longer answer says more that may be wrong; it is measured by the reference that is nearest in length.
+    ratios = [math.log((1 + len(answer.split())) / (1 + len(text.split()))) for text in references]
+    found["longer"] = min(ratios, key=abs)
+    # An answer is rarely right if the chunks do not contain what the reference says.
+    rows = case.matrix("reference_claims_in_contexts") if case.sample.contexts else []
+    if rows and all(rows):
+        found["reference_found"] = _logit(min(max(map(_support, row)) for row in rows))
     return found
 
 
