@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from ragstone.assistants.documentation import read_page, read_sections, search_pages
@@ -28,6 +30,11 @@ def test_a_page_and_a_section():
     assert section.startswith("## token_f1")
     assert "\n## " not in section
     assert "".join(part.text for part in read_sections() if part.page == "metrics.md") == read_page("metrics.md")
+
+
+def test_the_schemas_of_json_are_pages_but_not_found_by_words():
+    assert json.loads(read_page("schemas/gate.json"))["title"] == "ragstone gate --json"
+    assert all(part.page.endswith(".md") for part in search_pages("gate json schema title", 20))
 
 
 @pytest.mark.parametrize("page", ["../README.md", "/etc/passwd", "generate.py", ""])

@@ -27,7 +27,7 @@ class Section(NamedTuple):
 
 @lru_cache(maxsize=1)
 def read_sections() -> tuple[Section, ...]:
-    """All sections of all pages, in the order of the pages' names."""
+    """All sections of all pages, in the order of the pages' names; then the schemas of JSON."""
     package = Path(ragstone.__file__).parent
     # In a wheel next to the modules, in a clone next to `src`.
     folder = next(
@@ -35,7 +35,7 @@ def read_sections() -> tuple[Section, ...]:
     )
     if folder is None:
         raise StorageError("this installation has no documentation")
-    pages = sorted(folder.rglob("*.md"))
+    pages = [*sorted(folder.rglob("*.md")), *sorted(folder.glob("schemas/*.json"))]
     return tuple(part for path in pages for part in _split(path.relative_to(folder).as_posix(), path))
 
 
@@ -60,7 +60,7 @@ def search_pages(query: str, top: int = 5) -> list[Section]:
         score = sum(
             (_HEADING_WEIGHT * (word in heads) + min(texts[word], 3)) / spread[word] for word in words if spread[word]
         )
-        if score:
+        if score and part.page.endswith(".md"):
             found.append((score / len(part.text) ** 0.2, part))
     return [part for _, part in sorted(found, key=lambda item: -item[0])[:top]]
 
