@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from ragstone.assistants.mcp_server import make_server
+from ragstone.assistants.mcp_server import make_server, read_docs
 from ragstone.assistants.replies import MOST_CHARACTERS, WARNING
 from ragstone.errors import MissingExtraError
 from tests.assistants.conftest import ORDER
@@ -33,6 +33,12 @@ HOSTILE = {
     "a long text": ("search_docs", {"query": "x" * 1000}),
     "an unknown argument": ("show_run", {"run": 5}),
 }
+
+
+def test_a_long_page_is_read_by_section():
+    assert read_docs("metrics.md").startswith("metrics.md is long. Read one of its sections: Metrics, What is judged")
+    assert len(read_docs("metrics.md")) < MOST_CHARACTERS
+    assert read_docs("metrics.md", "token_f1").startswith("## token_f1")
 
 
 @pytest.mark.skipif(HAS_SDK, reason="the SDK is installed")

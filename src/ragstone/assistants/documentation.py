@@ -47,8 +47,13 @@ def read_page(page: str, section: str = "") -> str:
         raise UnknownNameError("page", page[:100], known, f"The pages are: {', '.join(known)}.")
     chosen = [part for part in parts if not section or part.heading.casefold() == section.casefold()]
     if not chosen:
-        raise UnknownNameError(f"section of {page}", section[:100], [part.heading for part in parts])
+        raise UnknownNameError(f"section of {page}", section[:100], list_headings(page))
     return "".join(part.text for part in chosen)
+
+
+def list_headings(page: str) -> list[str]:
+    """The headings of the sections of a page."""
+    return [part.heading for part in read_sections() if part.page == page]
 
 
 def search_pages(query: str, top: int = 5) -> list[Section]:
@@ -77,7 +82,8 @@ def _split(page: str, path: Path) -> Iterator[Section]:
     for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
         is_code ^= line.startswith("```")
         if line.startswith(("# ", "## ")) and not is_code:
-            if "".join(lines).strip():
+            # Pages that are made from code begin with a comment.
+            if not re.fullmatch(r"\s*(<!--.*?-->)?\s*", "".join(lines)):
                 yield Section(page, heading, "".join(lines))
             heading, lines = line.lstrip("#").strip(), []
         lines.append(line)

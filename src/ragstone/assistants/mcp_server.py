@@ -7,8 +7,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ragstone.assistants.documentation import read_page, search_pages
-from ragstone.assistants.replies import data_reply, marked, plain_text
+from ragstone.assistants.documentation import list_headings, read_page, search_pages
+from ragstone.assistants.replies import MOST_CHARACTERS, data_reply, marked, plain_text
 from ragstone.assistants.store_tools import MOST_LISTED, StoreTools
 from ragstone.errors import MissingExtraError, RagstoneError
 
@@ -46,8 +46,11 @@ def search_docs(query: str, top: int = 5) -> str:
 
 
 def read_docs(page: str, section: str = "") -> str:
-    """Read a page of the documentation, such as `metrics.md`, or one section of it."""
-    return read_page(page, section)
+    """Read a page of the documentation, such as `guides/gate.md`, or one section of it. Of a long page, the sections are listed."""
+    text = read_page(page, section)
+    if section or len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{page} is long. Read one of its sections: {', '.join(list_headings(page))}"
 
 
 def _load_sdk() -> tuple[Any, Any]:
