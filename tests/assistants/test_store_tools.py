@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from ragstone.assistants import store_tools
 from ragstone.assistants.store_tools import StoreTools
 from ragstone.errors import UnknownNameError, UsageError
 
@@ -54,6 +55,17 @@ def test_a_gate(tools):
     assert (against["outcome"], against["against"]) == ("fails", "better")
     with pytest.raises(UsageError, match="needs a condition"):
         tools.check_gate("worse")
+
+
+def test_large_runs_are_diagnosed_in_part_and_not_compared_row_by_row(store, monkeypatch):
+    monkeypatch.setattr(store_tools, "MOST_DIAGNOSED", 10)
+    monkeypatch.setattr(store_tools, "MOST_GATED", 10)
+    tools = StoreTools(str(store))
+    assert tools.show_run("worse")["diagnosis"]["looked_at"] == 10
+    assert len(tools.worst_samples("worse", 50)["samples"]) <= 10
+    with pytest.raises(UsageError, match="25 rows take too long here: ragstone gate"):
+        tools.check_gate("worse", against="better")
+    assert tools.check_gate("worse", minimum={"recall": 0.99})["outcome"] == "fails"
 
 
 def test_no_path_leads_out_of_the_store(tools, store, tmp_path, monkeypatch):

@@ -21,8 +21,9 @@ from ragstone.views.worst import worst_views
 from ragstone.web.navigation import is_inside
 
 MOST_LISTED = 50
-# More samples take too long while an assistant waits.
-MOST_DIAGNOSED = 10_000
+# More samples take too long while an assistant waits: to find the causes of, and to compare row by row with a baseline.
+MOST_DIAGNOSED = 2_000
+MOST_GATED = 5_000
 _METRIC = (
     "metric",
     "part",
@@ -103,8 +104,12 @@ class StoreTools:
         max_new_failures: int | None = None,
     ) -> dict[str, Any]:
         """Decide whether a run passes: by minimum or maximum means of metrics, or against a baseline run. Nothing is stored."""
-        baseline = self._find(against) if against else None
-        decision = gate(self._find(run), min=minimum, max=maximum, against=baseline, max_new_failures=max_new_failures)
+        found, baseline = self._find(run), self._find(against) if against else None
+        if baseline and found.info.rows > MOST_GATED:
+            raise UsageError(
+                f"{found.info.rows:,} rows take too long here: ragstone gate {found.id} --against {baseline.id}"
+            )
+        decision = gate(found, min=minimum, max=maximum, against=baseline, max_new_failures=max_new_failures)
         return {name: value for name, value in decision.as_dict().items() if name not in ("run", "left_out")}
 
     def _find(self, wanted: str) -> Run:
