@@ -1,4 +1,4 @@
-"""Writes the pages that are made from code and other pages: metrics, names, cli, api, trust, differences, and the picture of the demo.
+"""Writes the pages that are made from code and other pages: metrics, names, cli, api, trust, differences, llms.txt, and the picture of the demo.
 
 `make docs` runs it; a test fails when a page no longer says what the code does.
 """
@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import runpy
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -585,6 +586,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield DOCS / "trust.md", trust_page()
     yield DOCS / "differences.md", differences_page()
     yield DOCS / "images" / "demo.svg", demo_picture()
+    yield DOCS / "llms.txt", runpy.run_path(str(DOCS / "llms_text.py"))["llms_text"]()
 
 
 def _metavar(parameter: Any) -> str:

@@ -1,4 +1,4 @@
-"""Adds the notebooks, CONTRIBUTING.md and links to other files of the repository to the pages of docs/ (see mkdocs.yml)."""
+"""Adds the notebooks, CONTRIBUTING.md and links to other files of the repository to the pages of docs/ (see mkdocs.yml), and Markdown to the site."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import logging
 import posixpath
 import re
+import runpy
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,15 @@ def on_post_page(output: str, *, page: Any, **_: Any) -> str:
 def on_post_template(output: str, **_: Any) -> str:
     """The same in the page for missing pages, whose links are absolute."""
     return output.replace(_SHIM, "/theme/worker.js")
+
+
+def on_post_build(*, config: Any) -> None:
+    """Put every page as Markdown next to its HTML, and all of them in one file, for language models."""
+    site = Path(config.site_dir)
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        shutil.copyfile(page, site / page.relative_to(ROOT / "docs"))
+    everything = runpy.run_path(str(ROOT / "docs" / "llms_text.py"))["all_pages"]()
+    (site / "llms-full.txt").write_text(everything, encoding="utf-8")
 
 
 def _notebook_page(notebook: dict[str, Any]) -> str:

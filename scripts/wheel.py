@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SMOKE = ROOT / "scripts" / "wheel_smoke.py"
 VERSIONS = ("3.11", "3.12", "3.13")
+DOCS = ("docs/*.md", "docs/*.txt", "docs/schemas")
 INSTALLED = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 
 
@@ -67,9 +68,12 @@ def build(dist: Path) -> tuple[Path, Path]:
 
 
 def check_contents(wheel: Path) -> list[str]:
-    """What the wheel lacks and what it should not have: it is the package in git, and nothing else."""
-    listed = subprocess.run(["git", "ls-files", "src/ragstone"], cwd=ROOT, capture_output=True, text=True, check=True)
-    wanted = {line.removeprefix("src/") for line in listed.stdout.splitlines() if (ROOT / line).exists()}
+    """What the wheel lacks and what it should not have: it is the package in git and the pages of docs, nothing else."""
+    listed = subprocess.run(
+        ["git", "ls-files", "src/ragstone", *DOCS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    there = [line for line in listed.stdout.splitlines() if (ROOT / line).exists()]
+    wanted = {f"ragstone/{line}" if line.startswith("docs/") else line.removeprefix("src/") for line in there}
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     folder = next((name.split("/")[0] for name in names if ".dist-info/" in name), "ragstone.dist-info")

@@ -76,6 +76,8 @@ sweep HARBOUR/sweep.toml -n 4 -q
 convert HARBOUR/better.jsonl -o checker.json --to ragchecker
 ragchecker --input_path checker.json --output_path out.json --metrics retriever_metrics --extractor_name local --checker_name local
 batches
+mcp => 2
+skill
 init
 """
 

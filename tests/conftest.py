@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import json
 import os
 import signal
 import sys
@@ -173,11 +174,22 @@ class Printed(NamedTuple):
 
 @pytest.fixture
 def cli(catalogue, capsys, monkeypatch):
-    """The command line in this process, for speed."""
-    from ragstone.cli import main
+    """The command line in this process, for speed. Every JSON that it prints is checked against its published schema."""
+    from ragstone.cli import main, output
+    from tests.json_schemas import check_json, command_of_context
+
+    printed, write_json = [], output.to_json
+
+    def to_json(value):
+        text = write_json(value)
+        printed.append((command_of_context(), text))
+        return text
+
+    monkeypatch.setattr(output, "to_json", to_json)
 
     def run(*arguments):
         capsys.readouterr()
+        printed.clear()
         monkeypatch.setattr(sys, "argv", ["ragstone", *map(str, arguments)])
         try:
             main()
@@ -185,6 +197,9 @@ def cli(catalogue, capsys, monkeypatch):
             code = left.code
         else:
             code = 0
+        for command, text in printed:
+            if command is not None:
+                check_json(command, json.loads(text))
         return Printed(code or 0, *capsys.readouterr())
 
     return run

@@ -1,6 +1,7 @@
 """What commands print: next steps that work as printed, progress and tables."""
 
 import io
+import json
 import sys
 
 import pytest
@@ -151,3 +152,29 @@ def test_a_run_is_named_by_its_name_unless_a_newer_one_has_it(tmp_path):
     old, new = (ragstone.evaluate(rows, ["token_f1"], tmp_path, name="mine") for _ in range(2))
     assert (run_word(old, str(tmp_path)), run_word(new, str(tmp_path))) == (old.id, "mine")
     assert run_word(old, str(tmp_path / "elsewhere")) == old.path
+
+
+def test_json_is_cut_to_fields_and_first_items(cli, home):
+    assert cli("run", "answers.jsonl", "-m", "token_f1,recall,contains", "--name", "small", "-q").code == 0
+    printed = cli("show", "small", "--json", "--fields", "name, summary.metric", "--top", "2")
+    shown = json.loads(printed.out)
+    assert (shown["name"], len(shown["summary"])) == ("small", 2)
+    assert {*shown["summary"][0]} == {"metric"}
+    assert printed.err == "note: --top 2 cuts summary (3)\n"
+    # A list itself.
+    assert json.loads(cli("runs", "--json", "--fields", "name").out) == [{"name": "small"}]
+
+
+def test_a_misspelled_field_is_an_error_with_a_suggestion(cli, home):
+    assert cli("run", "answers.jsonl", "-m", "token_f1", "-q").code == 0
+    printed = cli("show", "latest", "--json", "--fields", "summary.maen")
+    assert (printed.code, printed.out) == (2, "")
+    assert "Did you mean summary.mean" in printed.err
+
+
+@pytest.mark.parametrize("option", [("--fields", "name"), ("--top", "1")])
+def test_parts_of_json_need_json_unless_the_settings_file_has_them(cli, home, option):
+    printed = cli("runs", *option)
+    assert (printed.code, printed.err) == (2, f"error: {option[0]} needs --json\n")
+    (home / "ragstone.toml").write_text("top = 1\n")
+    assert cli("runs").code == 0

@@ -12,6 +12,7 @@ from ragstone.testing import FakeLLM
 
 # Pages whose blocks run in another file of this folder.
 ELSEWHERE = {
+    "test_coding_agents_page.py": "coding-agents",
     "test_contributing.py": "CONTRIBUTING",
     "test_docs.py": "README index evidence comparing citations cost agents retrieval own-metrics",
     "test_guides.py": "better fix no-truth no-key gate production",

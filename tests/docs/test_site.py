@@ -90,6 +90,15 @@ def test_the_site_loads_nothing_from_outside(site):
 
 
 @pytest.mark.slow
+def test_every_page_is_also_markdown(site):
+    for page in PAGES:
+        assert (site / page).read_text() == (DOCS / page).read_text()
+    assert (site / "llms.txt").read_text() == (DOCS / "llms.txt").read_text()
+    assert (DOCS / "metrics.md").read_text().strip() in (site / "llms-full.txt").read_text()
+    assert (site / "schemas" / "run.json").exists()
+
+
+@pytest.mark.slow
 def test_search_works_from_the_folder(site, browser):
     page = browser.new_page()
     outside = []

@@ -53,6 +53,8 @@ COMMANDS: dict[str, dict[str, str]] = {
         "models": "List, install and remove local models.",
         "cache": "Show or clear the stored replies of models.",
         "batches": "List or end the batches of `run --batch` whose replies are not collected yet.",
+        "mcp": "Serve runs and documentation to coding assistants over MCP, read only.",
+        "skill": "Write a skill folder for coding assistants: when to run what, and how to read the JSON.",
         "doctor": "Show packages, settings, keys and leftovers of killed processes.",
         "trec": "Evaluate a TREC run as trec_eval does; nothing is stored.",
         "fuse": "Fuse the ranked lists of several runs into one run.",

@@ -9,10 +9,12 @@ from functools import partial
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ragstone.cli.config import FILE, VARIABLE, apply_config, run_with_config
-from ragstone.cli.help import PanelCommand
+from ragstone.cli.help import JSON_PARTS, PanelCommand
 from ragstone.cli.options import EXECUTION, SHARED, Argument, Bundle, split_kind
+from ragstone.errors import UsageError
 from ragstone.tools.model_options import Option
 
 _CONFIG = Option(
@@ -101,6 +103,8 @@ def make_command(path: str, function: Callable[..., None], panel: str) -> PanelC
         else:
             make = PanelArgument if isinstance(declared, Argument) else PanelOption
             params.append(make(name, declared, parameter.annotation))
+            if name == "json":
+                params += [PanelOption(one, SHARED[one], SHARED[one].kind) for one in JSON_PARTS]
     params.append(PanelOption("config", _CONFIG, str, is_eager=True, callback=partial(apply_config, path)))
 
     def call(**values: Any) -> None:
@@ -111,6 +115,11 @@ def make_command(path: str, function: Callable[..., None], panel: str) -> PanelC
     def callback(**values: Any) -> None:
         # click has tuples.
         values = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        # `print_json` takes them from the context. A settings file may set them for all commands.
+        source = click.get_current_context().get_parameter_source
+        parts = [one for one in JSON_PARTS if values.pop(one, None) and source(one) is ParameterSource.COMMANDLINE]
+        if parts and not values["json"]:
+            raise UsageError(f"--{parts[0]} needs --json")
         run_with_config(path, call, values)
 
     name = path.rsplit(" ", maxsplit=1)[-1]

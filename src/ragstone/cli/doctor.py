@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CORE = ("numpy", "scipy", "pyarrow", "click", "rich", "onnxruntime", "tokenizers")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
 OPTIONAL |= dict.fromkeys(("onnx", "xllamacpp"), "pip install 'ragstone[local]'")
+OPTIONAL |= {"mcp": "pip install 'ragstone[mcp]'"}
 OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transformers")
 # Names only: a key's value is never shown, not even a part of it.
 KEYS = ("OPENAI_API_KEY", "DIAL_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")

@@ -108,19 +108,10 @@ def runs(
     from ragstone.storage.places import open_place
     from ragstone.storage.runs import finished_runs
     from ragstone.views.phrases import visible
+    from ragstone.views.run import listed_run
 
     found = list(islice(finished_runs(open_place(out)), None if full or json else _MOST_RUNS))
-    rows = [
-        {
-            "name": run.name,
-            "rows": run.info.rows,
-            "metrics": len(run.info.metrics),
-            "data": str(run.info["dataset"].get("path") or ""),
-            "finished": str(run.info["finished_at"])[:16].replace("T", " "),
-            "id": run.id,
-        }
-        for run in found
-    ]
+    rows = [listed_run(run) for run in found]
     if json:
         print_json(rows)
     elif rows:

@@ -14,6 +14,8 @@ COMMON = (
     *("system", "metrics", "judge", "human", "truth", "to", "against", "least", "max_drop", "name", "out", "limit"),
     *("budget", "quote", "full", "json"),
 )
+# Make the JSON of a command smaller. Every command with --json has them, and they do not count as options of its own.
+JSON_PARTS = ("fields", "top")
 # The panels of `ragstone --help`.
 EVALUATE, COMPARE, TRUTH = "Evaluate", "Compare and gate", "Ground truth"
 JUDGES, STRESS, TOOLS = "Judges and agreement", "Stress tests", "Tools"
@@ -42,7 +44,8 @@ class PanelCommand(click.Command):
         first = sorted(
             (param for param in options if param.name in COMMON), key=lambda one: COMMON.index(one.name or "")
         )
-        first = first[:FEW_OPTIONS] if len(options) > FEW_OPTIONS else options
+        counted = [param for param in options if param.name not in JSON_PARTS]
+        first = first[:FEW_OPTIONS] if len(counted) > FEW_OPTIONS else options
         arguments = [param for param in shown if param.param_type_name == "argument"]
         sections = {"Arguments": arguments, "Options": first, **{panel: [] for panel in PANELS}}
         for param in options:

@@ -92,6 +92,9 @@ SHARED: dict[str, Option] = {
     "full": Option("--full", OUTPUT, "Show every metric and long texts in full.", False),
     "markdown": Option("--markdown", OUTPUT, "Print Markdown.", False),
     "json": Option("--json", OUTPUT, "Print JSON.", False),
+    # Of every command with --json.
+    "fields": Option("--fields", OUTPUT, "Fields of the JSON to print: name,summary.metric,summary.mean.", "", "NAMES"),
+    "top": Option("--top", OUTPUT, "Print only the first N items of lists in the JSON.", None, "N", 1, type=int),
     "quiet": Option("-q --quiet", OUTPUT, "No progress and no notes.", False),
     "webhook": Option("--webhook", OUTPUT, "Post the results to this URL.", None, "URL"),
     "webhook_format": Option("--webhook-format", OUTPUT, "json or slack.", "json", "FORM", hidden=True),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import DEFAULT_ROOT
+from ragstone.report.json_parts import cut_lists, pick_fields
 from ragstone.report.text import to_json
 from ragstone.views.phrases import visible
 
@@ -37,7 +38,17 @@ def console() -> Console:
 
 
 def print_json(value: Any) -> None:
-    """Indented JSON on standard output."""
+    """Indented JSON on standard output; only the parts that `--fields` and `--top` of the command ask for."""
+    context = click.get_current_context(silent=True)
+    given = context.params if context else {}
+    if fields := given.get("fields"):
+        value = pick_fields(value, [name.strip() for name in fields.split(",") if name.strip()])
+    if top := given.get("top"):
+        listed = value.items() if isinstance(value, dict) else [("the list", value)]
+        cut = [f"{name} ({len(items):,})" for name, items in listed if isinstance(items, list) and len(items) > top]
+        if cut:
+            remark(f"--top {top} cuts {', '.join(cut)}")
+        value = cut_lists(value, top)
     click.echo(to_json(value))
 
 

@@ -46,6 +46,18 @@ def headline_metrics(metrics: Sequence[M], most: int | None = None) -> list[M]:
     return listed if most is None else telling_metrics(listed, most)
 
 
+def listed_run(run: Run) -> dict[str, Any]:
+    """A run in a list of runs."""
+    return {
+        "name": run.name,
+        "rows": run.info.rows,
+        "metrics": len(run.info.metrics),
+        "data": str(run.info["dataset"].get("path") or ""),
+        "finished": str(run.info["finished_at"])[:16].replace("T", " "),
+        "id": run.id,
+    }
+
+
 def arrow_of(better: str) -> str:
     """The direction in which a metric is better; empty if it has none."""
     return DIRECTION[better].strip()
