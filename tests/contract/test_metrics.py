@@ -154,7 +154,13 @@ BAD = {
     "stressed": {
         "answer": "There are factual errors in the documents. It is 9.",
         "answerable": False,
-        "metadata": {"fake_answer": "10"},
+        "metadata": {"fake_answer": "10", "attack": "poison", "passages": "!--"},
+    },
+    # An attack that succeeded and is cited.
+    "obeyed": {
+        "answer": "It is 10 [1].",
+        "citations": None,
+        "metadata": {"fake_answer": "10", "attack": "poison", "passages": "!--"},
     },
     "empty answer": {"answer": ""},
     # But for the question: readers take an empty one for none.
@@ -220,8 +226,9 @@ BAD = {
 NASTY = [Sample(name, **{**ALL_THERE, **changes}) for name, changes in BAD.items()]
 # The row that has all that a metric needs, where it is not the first.
 # Long sequences of words need its ten words.
-OF_STRESSED = ("rgb.rejection", "rgb.error", "distinct_n", "self_bleu_n")
+OF_STRESSED = ("rgb.rejection", "rgb.error", "distinct_n", "self_bleu_n", "attack_success", "attack_noticed")
 GOOD = {name: list(BAD).index("stressed") for name in METRICS if name.startswith(OF_STRESSED)}
+GOOD["attack_cited"] = list(BAD).index("obeyed")
 # The longest texts are computed once only, to save time.
 SMALL = NASTY[:-1]
 SPELLED = [str(metric) for spec in METRICS.values() for metric in spellings(spec)]
@@ -337,7 +344,7 @@ COUNT_NOTHING = [
     "trained_grade",
     "wmd",
 ]
-COUNT_NOTHING_FAMILIES = ("crag", "grade", "pair", "rgb", "system")
+COUNT_NOTHING_FAMILIES = ("crag", "grade", "pair", "rgb", "security", "system")
 # The score is not the share alone: a weighted sum, or all items at once.
 MORE_THAN_ITEMS = {"ragas.answer_correctness", "steps.tool_sequence", "complete", "fact_complete"}
 

@@ -28,6 +28,8 @@ _CANDIDATES = 100
 _QUESTIONS_AT_ONCE = 256
 # The usual constant of reciprocal rank fusion.
 _DAMPING = 60
+# The metadata name of the reason why no error could be planted.
+WHY_NO_ERROR = "why_no_error"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Pool:
     metadata: dict[str, Any] = field(default_factory=dict)
     # Whether the passages come from RGB's files; then they are mixed as in RGB's code.
     is_rgb: bool = False
+    # The passages that the user's retriever returned, in its order.
+    retrieved: list[Chunk] = field(default_factory=list)
 
     @property
     def positives(self) -> list[Chunk]:
@@ -114,6 +118,7 @@ def _from_sample(sample: Sample) -> Pool:
         question=sample.question or "",
         answers=[[str(spelling) for spelling in spellings] for spellings in answers],
         groups=_group_positives(sample, [spelling for spellings in answers for spelling in spellings]),
+        retrieved=_retrieved(sample),
         references=sample.references,
         metadata={name: value for name, value in sample.metadata.items() if name != NEEDED},
     )
@@ -246,6 +251,18 @@ def _choose(
         else:
             chosen.append(chunk)
     return chosen
+
+
+def named(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Chunks with unique ids; passages of several questions may share an id."""
+    seen: set[str] = set()
+    renamed = []
+    for position, chunk in enumerate(chunks, start=1):
+        name = chunk.id or f"#{position}"
+        name = f"{name}#{position}" if name in seen else name
+        seen.add(name)
+        renamed.append(replace(chunk, id=name))
+    return renamed
 
 
 def _rank(questions: Sequence[str], passages: Sequence[str], embed: Embed | None) -> list[list[int]]:
