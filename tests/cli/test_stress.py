@@ -12,9 +12,9 @@ from ragstone.cli.output import find_run
 from ragstone.data.dataset import samples_table
 from ragstone.formats import write_dataset
 from ragstone.report.stress import stress_report
+from ragstone.stress.beds import ABILITIES
 from ragstone.stress.results import contrast_tests, read_stress
 from ragstone.stress.run import Setting, prepare
-from ragstone.stress.setting import ABILITIES
 from tests.http.loopback import completion, loopback
 from tests.stress.generators import copies, samples
 

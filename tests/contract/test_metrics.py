@@ -144,6 +144,8 @@ ALL_THERE = {
         "other_answer": "On the mole.",
         "other_answers": ["On the mole.", "In the harbour at 9"],
         "checklist": ["It is short."],
+        "owner": "a",
+        "chunk_owners": {"c1": "a", "c2": "b"},
         **dict.fromkeys(USAGE, 2.5),
     },
 }
@@ -307,6 +309,9 @@ COUNT_NOTHING = [
     "answer_reward",
     "answerability_accuracy",
     "ari",
+    "attack_cited",
+    "attack_noticed",
+    "attack_success",
     "bert_score",
     "bleu",
     "chrf",
@@ -318,12 +323,14 @@ COUNT_NOTHING = [
     "exact_match",
     "flesch_ease",
     "flesch_kincaid",
+    "foreign_tenant",
     "like_rate",
     "metadata.number",
     "meteor",
     "mixed.equal",
     "mover_score",
     "perplexity",
+    "pii_leak",
     "ragas.answer_relevancy",
     "refusal",
     "rouge_1",
@@ -344,7 +351,7 @@ COUNT_NOTHING = [
     "trained_grade",
     "wmd",
 ]
-COUNT_NOTHING_FAMILIES = ("crag", "grade", "pair", "rgb", "security", "system")
+COUNT_NOTHING_FAMILIES = ("crag", "grade", "pair", "rgb", "system")
 # The score is not the share alone: a weighted sum, or all items at once.
 MORE_THAN_ITEMS = {"ragas.answer_correctness", "steps.tool_sequence", "complete", "fact_complete"}
 

@@ -11,10 +11,10 @@ import pytest
 
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import UsageError
+from ragstone.stress.beds import ATTACKS, Setting
 from ragstone.stress.hostile import COPIES, list_payloads, read_attacks
 from ragstone.stress.results import contrast_tests, find_curves
 from ragstone.stress.run import prepare
-from ragstone.stress.setting import ATTACKS, Setting
 from tests.stress.generators import stressed
 
 NAMES = [

@@ -85,8 +85,8 @@ def _show_next(system: str, sample: str, out: str) -> None:
 def _attack(folder: str, out: str, json: bool, quiet: bool) -> None:
     from ragstone.cli.stress import run_and_show
     from ragstone.formats import read_dataset
+    from ragstone.stress.beds import ATTACKS, Setting
     from ragstone.stress.run import prepare
-    from ragstone.stress.setting import ATTACKS, Setting
 
     prepared = prepare(list(read_dataset(f"{folder}/better.jsonl")), Setting(beds=ATTACKS))
     systems = [f"{folder}/generators.py:{name}" for name in ("obedient", "careful")]

@@ -76,8 +76,8 @@ def stress(
     if not data or not system:
         raise UsageError("name the data and the generator: ragstone stress answers.jsonl --system generate.py:answer")
     from ragstone.formats import read_dataset
+    from ragstone.stress.beds import ABILITIES, Setting
     from ragstone.stress.run import open_embed, prepare
-    from ragstone.stress.setting import ABILITIES, Setting
 
     beds: Any = tuple(name.strip() for text in bed for name in text.split(",")) or ABILITIES
     numbers = _read_numbers(hostile)

@@ -10,10 +10,10 @@ from rich.text import Text
 from ragstone.number_format import interval_text, number, p_value, signed
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import indented, section, title
+from ragstone.stress.beds import BEDS
 from ragstone.stress.erag import Agreement, Erag, Label, Share, blamed_chunks, by_chunk, by_rank
 from ragstone.stress.results import Contrast, Curve, Placed, StressTest
 from ragstone.stress.results import Group as AttackGroup
-from ragstone.stress.setting import BEDS
 from ragstone.views.phrases import counted, one_line, visible
 
 MEANINGS = {

@@ -18,10 +18,10 @@ from itertools import cycle
 from typing import Any, NamedTuple
 
 from ragstone.data.types import Chunk, Sample
+from ragstone.metrics.attacks import ATTACK, CANARY, PASSAGES
 from ragstone.metrics.rgb import NEEDED, PLANTED
-from ragstone.metrics.security import ATTACK, CANARY, PASSAGES
+from ragstone.stress.beds import Attack, Kind, Passage, Setting
 from ragstone.stress.passage_pools import WHY_NO_ERROR, Pool, fold, named
-from ragstone.stress.setting import Attack, Kind, Passage, Setting
 from ragstone.text.sentences import sentences
 
 # Metadata names: the number of hostile chunks, and where they are.

@@ -16,9 +16,9 @@ from ragstone.stats.paired import sign_flip_test
 from ragstone.storage.places import read_json
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, read_scores
+from ragstone.stress.beds import ATTACKS, BEDS, BedReport
 from ragstone.stress.hostile import HOSTILE
 from ragstone.stress.run import Prepared
-from ragstone.stress.setting import ATTACKS, BEDS, BedReport
 
 _FILE = "stress.json"
 # With fewer questions, even a difference in every one is not significant: 2 / 2^5 is above 0.05.

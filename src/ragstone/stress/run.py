@@ -23,9 +23,9 @@ from ragstone.engine.progress import Report, silent
 from ragstone.errors import InterruptedRunError, UsageError
 from ragstone.metrics.rgb import NEEDED, PLANTED
 from ragstone.storage.runs import Run
+from ragstone.stress.beds import ATTACKS, Ability, Attack, BedReport, Kind, Passage, Setting
 from ragstone.stress.hostile import attack_rows, read_attacks, why_not_attacked
 from ragstone.stress.passage_pools import WHY_NO_ERROR, Embed, Pool, build_pools, named, stands_in
-from ragstone.stress.setting import ATTACKS, Ability, Attack, BedReport, Kind, Passage, Setting
 from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.open_tools import ToolFactory

@@ -8,8 +8,8 @@ from typing import Any
 from ragstone.report.html.charts import Series, Spot, curve_plot
 from ragstone.report.html.page import render_page, without
 from ragstone.report.stress import MEANINGS, OVERALL, RATES, remark_lines
+from ragstone.stress.beds import ATTACKS, BEDS
 from ragstone.stress.results import Contrast, Curve, StressTest, as_dict
-from ragstone.stress.setting import ATTACKS, BEDS
 
 _TONES = ("good", "bad", "none")
 

@@ -1,6 +1,6 @@
-"""Attacks by documents, leaked personal data, and chunks of another tenant.
+"""Attacks by documents: whether they succeed, are noticed, and are cited.
 
-`ragstone stress --bed injection` builds the samples for attacks. All metrics here use rules and no model.
+`ragstone stress --bed injection` builds the samples for these metrics. They use rules and no model.
 """
 
 from __future__ import annotations
