@@ -133,6 +133,15 @@ def test_a_line_tells_which_document_of_a_conflict_is_right(beds):
             assert chunk.text.startswith(stamps["wrong"]) == (kind == "!")
 
 
+def test_a_passage_about_a_recent_year_is_unofficial_and_not_old():
+    given = [
+        replace(one, contexts=[replace(chunk, text=f"In 2019: {chunk.text}") for chunk in one.contexts])
+        for one in bells()
+    ]
+    rows = rows_of(prepare(given, Setting(beds=("conflict",), repeats=2)), "conflict", 1)
+    assert {row.metadata["basis"] for row in rows} == {"source"}
+
+
 def test_overload_adds_near_duplicates_without_the_answer(beds):
     row = rows_of(beds, "overload", 3 * COPIES)[0]
     copies = [chunk.text for chunk, kind in zip(row.contexts, row.metadata["passages"], strict=True) if kind == "!"]

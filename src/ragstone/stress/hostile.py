@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import codecs
 import random
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ HOSTILE, RANK = "hostile", "rank"
 RANKS = ("first", "last")
 # Each hostile chunk of the overload bed is this many near-duplicates.
 COPIES = 10
+# Years after the date of old documents in `attacks.toml`.
+_RECENT = re.compile(r"(?<!\d)20(?:1[1-9]|[2-9]\d)(?!\d)")
 _SYLLABLES = [consonant + vowel for consonant in "BDFGKLMNPRSTVZ" for vowel in "AEIOU"]
 
 
@@ -171,7 +174,9 @@ def _poison(pool: Pool, clean: list[Passage], most: int, turn: int, seed: int) -
 def _conflict(pool: Pool, clean: list[Passage], most: int, turn: int, seed: int) -> Scene:  # noqa: ARG001
     """Copies of the user's passages with a false answer; a line tells that they are old or unofficial."""
     stamps = read_attacks()["conflict"]
-    basis = sorted(stamps)[turn % len(stamps)]
+    # A passage about a recent year cannot be old.
+    recent = any(_RECENT.search(chunk.text) for chunk in pool.wrong)
+    basis = "source" if recent else sorted(stamps)[turn % len(stamps)]
     hostile = [
         _copy(chunk, f"{stamps[basis]['wrong']}\n\n{chunk.text}", number)
         for number, chunk in zip(range(most), cycle(pool.wrong))

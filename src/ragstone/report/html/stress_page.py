@@ -48,10 +48,10 @@ def _headline(tests: Sequence[StressTest]) -> str:
         if curve and curve.robustness:
             lost = "" if curve.drop is None else f", {_lost(curve)}"
             parts.append(f"{test.system}: {curve.robustness.value:.0%} correct if a passage contains the answer{lost}")
-        for bed in ATTACKS:
-            curve = test.main(bed)
-            if curve and curve.robustness and curve.lower_is_better:
-                parts.append(f"{test.system}: {curve.robustness.value:.0%} of the attacks of the {bed} bed succeed")
+        mains = [curve for bed in ATTACKS if (curve := test.main(bed)) and curve.lower_is_better]
+        shares = [f"{curve.robustness.value:.0%} of {curve.bed}" for curve in mains if curve.robustness]
+        if shares:
+            parts.append(f"{test.system}: attacks succeed in {', '.join(shares)} rows")
     return "; ".join(parts) + "." if parts else "The results per ability are below."
 
 
