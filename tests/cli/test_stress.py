@@ -67,7 +67,7 @@ def test_attacks_on_the_shipped_example(cli, tmp_path, monkeypatch):
     assert re.search(r"attack_success +0.320 +0.000 +−0.320 .* B more robust", done.out)
     [page] = tmp_path.glob("ragstone-store/runs/*/stress.html")
     text = page.read_text()
-    assert "obedient: attacks succeed in 32% of injection, 60% of poison" in text
+    assert "obedient: attacks succeed in 32% of injection, 62% of poison" in text
     assert "<h3>Quality lost</h3>" in text
     assert re.search(r"</span>form</th><td>html_comment</td>", text)
     stored = json.loads(cli("stress", "--run", page.parent.name, "--json").out)["tests"][0]

@@ -159,6 +159,19 @@ def test_questions_without_an_answer_can_be_attacked_by_instructions_only():
     assert [row.metadata["passages"] for row in alone.rows] == ["-", "!!-", "-!!"]
 
 
+def test_a_number_stands_for_a_reference_that_is_a_sentence():
+    given = [
+        replace(sample, references=[f"It weighs {WEIGHTS[sample.id]} kilograms, more than most."]) for sample in bells()
+    ]
+    prepared = prepare(given, Setting(beds=("noise", "poison")))
+    assert rows_of(prepared, "poison")[0].references == given[0].references
+    for row in rows_of(prepared, "poison", 3):
+        assert row.metadata["needed_answers"] == [[str(WEIGHTS[row.metadata["question_id"]])]]
+        assert row.metadata["passages"].count("+") == 1
+    # Other beds need the words of the reference as before.
+    assert prepared.beds[0].left_out == {"no passage contains its answer": NAMES}
+
+
 @pytest.mark.parametrize("hostile", [(), (0,), (2, 2)])
 def test_wrong_numbers_of_hostile_chunks(hostile):
     with pytest.raises(UsageError, match="different and at least 1"):

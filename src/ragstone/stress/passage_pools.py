@@ -5,6 +5,7 @@ Negatives are passages of other questions, the closest by words and by meaning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -28,6 +29,7 @@ _CANDIDATES = 100
 _QUESTIONS_AT_ONCE = 256
 # The usual constant of reciprocal rank fusion.
 _DAMPING = 60
+_LONG_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,:]?\d)+(?![\w])")
 # The metadata name of the reason why no error could be planted.
 WHY_NO_ERROR = "why_no_error"
 
@@ -70,6 +72,22 @@ class Pool:
 def read_pools(samples: Iterable[Sample]) -> list[Pool]:
     """One pool per sample; only RGB's samples have negatives yet."""
     return [_from_rgb(sample) if PARTS in sample.metadata else _from_sample(sample) for sample in samples]
+
+
+def shorten_answer(pool: Pool) -> Pool:
+    """The pool with a number of its reference in place of the whole sentence, if no passage contains the sentence.
+
+    It is the first number of two digits or more that a passage contains and the question does not.
+    """
+    chunks = _unique([*pool.retrieved, *pool.positives])
+    if len(pool.answers) != 1 or any(pool.holds_answer(chunk.text) for chunk in chunks):
+        return pool
+    for number in _LONG_NUMBER.findall(" ".join(pool.answers[0][:1])):
+        holding = [chunk for chunk in chunks if stands_in(number, chunk.text)]
+        if holding and not stands_in(number, pool.question):
+            negatives = [chunk for chunk in pool.negatives if not stands_in(number, chunk.text)]
+            return replace(pool, answers=[[number]], groups=[holding], negatives=negatives)
+    return pool
 
 
 def stands_in(words: str, text: str) -> bool:

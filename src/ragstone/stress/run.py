@@ -25,7 +25,7 @@ from ragstone.metrics.rgb import NEEDED, PLANTED
 from ragstone.storage.runs import Run
 from ragstone.stress.beds import ATTACKS, Ability, Attack, BedReport, Kind, Passage, Setting
 from ragstone.stress.hostile import attack_rows, read_attacks, why_not_attacked
-from ragstone.stress.passage_pools import WHY_NO_ERROR, Embed, Pool, build_pools, named, stands_in
+from ragstone.stress.passage_pools import WHY_NO_ERROR, Embed, Pool, build_pools, named, shorten_answer, stands_in
 from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.open_tools import ToolFactory
@@ -119,20 +119,22 @@ def shuffle(passages: Sequence[Passage], *seed: object) -> list[Passage]:
     return mixed
 
 
-def build_beds(pools: Sequence[Pool], setting: Setting) -> tuple[list[Sample], list[BedReport]]:
-    """All rows of the chosen beds, and one report per bed."""
+def build_beds(
+    pools: Sequence[Pool], setting: Setting, attacked: Sequence[Pool] = ()
+) -> tuple[list[Sample], list[BedReport]]:
+    """All rows of the chosen beds, and one report per bed. Attacks use the pools `attacked`."""
     rows: list[Sample] = []
     reports = []
     for bed in setting.beds:
         report = BedReport(bed)
         attack: Attack | None = bed if bed in ATTACKS else None
         ability = cast("Ability", bed)
-        for pool in pools:
+        for pool in attacked if attack else pools:
             if reason := why_not_attacked(pool, attack) if attack else _why_not(pool, ability, setting):
                 report.left_out.setdefault(reason, []).append(pool.id)
                 continue
-            attacked = attack_rows(pool, attack, setting, report.questions) if attack else None
-            of_pool = list(attacked or _rows(pool, ability, setting, report))
+            hostile = attack_rows(pool, attack, setting, report.questions) if attack else None
+            of_pool = list(hostile or _rows(pool, ability, setting, report))
             report.questions += 1
             report.rows += len(of_pool)
             rows += of_pool
@@ -275,11 +277,11 @@ def _plant(pool: Pool, others: _Others, seed: int) -> Pool:
     spelling = max(usual, key=len) if usual else min(there, key=len)
     if len(spelling.split()) > _MOST_WORDS:
         return _without(pool, f"its answer is longer than {_MOST_WORDS} words")
-    kinds = kinds_of(spelling, pool.question)
+    kinds, passages = kinds_of(spelling, pool.question), [*pool.positives, *pool.retrieved]
     if kinds[-1].partition(", ")[2].startswith("words") and len(spelling.split()) > _MOST_WORDS_OF_TERM:
         return _without(pool, "its answer is a phrase, not a name, number or term")
     for fake in _candidates(spelling, kinds, others, random.Random(f"{seed}|{pool.id}")):  # noqa: S311
-        if _is_other(fake, right) and not any(stands_in(fake, chunk.text) for chunk in pool.positives):
+        if _is_other(fake, right) and not any(stands_in(fake, chunk.text) for chunk in passages):
             wrong = [chunk for chunk in (_falsify(one, right, fake) for one in holding) if chunk is not None]
             if wrong:
                 return replace(pool, wrong=wrong, fake=fake)
@@ -364,9 +366,12 @@ class Prepared:
 def prepare(samples: Sequence[Sample], setting: Setting, embed: Embed | None = None) -> Prepared:
     """Builds the beds from RGB's samples, which have passages, or from others, whose passages are searched."""
     pools, negatives = build_pools(samples, setting.passages, setting.keep_contaminated, embed)
-    if {"counterfactual", "poison", "conflict"} & set(setting.beds):
+    attacked: list[Pool] = []
+    if set(setting.beds) & set(ATTACKS):
+        attacked = plant_errors([shorten_answer(pool) for pool in pools], setting.seed)
+    if "counterfactual" in setting.beds:
         pools = plant_errors(pools, setting.seed)
-    rows, reports = build_beds(pools, setting)
+    rows, reports = build_beds(pools, setting, attacked)
     if not rows:
         raise UsageError(f"no test bed can be built: {_main_reasons(reports)}")
     return Prepared(rows, reports, negatives, setting, len(samples))
