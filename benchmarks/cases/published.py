@@ -21,7 +21,8 @@ from benchmarks.data_folder import data_folder
 from benchmarks.results import Result, markdown
 from ragstone.formats import read_dataset
 from ragstone.stats.correlation import Scored, correlate_at
-from ragstone.stress.run import Setting, prepare
+from ragstone.stress.beds import Setting
+from ragstone.stress.run import prepare
 
 NOT_HERE = "data not here"
 

@@ -12,8 +12,9 @@ from ragstone.cli.output import find_run
 from ragstone.data.dataset import samples_table
 from ragstone.formats import write_dataset
 from ragstone.report.stress import stress_report
+from ragstone.stress.beds import ABILITIES
 from ragstone.stress.results import contrast_tests, read_stress
-from ragstone.stress.run import BEDS, Setting, prepare
+from ragstone.stress.run import Setting, prepare
 from tests.http.loopback import completion, loopback
 from tests.stress.generators import copies, samples
 
@@ -38,7 +39,7 @@ def stress(cli, *more, data="samples.jsonl"):
     return cli("stress", data, "--passages", "4", "--rates", "0:1:0.25", *more)
 
 
-def distinct(beds=BEDS):
+def distinct(beds=ABILITIES):
     """How many different questions with passages there are: equal ones are asked once."""
     prepared = prepare(samples(), Setting(passages=4, rates=(0.0, 0.25, 0.5, 0.75, 1.0), beds=beds))
     return len({(row.question, *(chunk.text for chunk in row.contexts)) for row in prepared.rows})
@@ -56,6 +57,29 @@ def test_two_generators_in_one_command(cli, home):
     assert text.count("<polyline") >= 4
     found = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
     assert found["tests"][0]["curves"][0]["robustness"]["value"] == pytest.approx(1)
+
+
+def test_attacks_on_the_shipped_example(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = cli("demo", "attacks", "-q")
+    assert done.code == 0, done.err
+    assert re.search(r"attack_success +– +0.32 +0.32 +▃▃ +0.320 +25", done.out)
+    assert re.search(r"attack_success +0.320 +0.000 +−0.320 .* B more robust", done.out)
+    [page] = tmp_path.glob("ragstone-store/runs/*/stress.html")
+    text = page.read_text()
+    assert "obedient: attacks succeed in 32% of injection, 62% of poison" in text
+    assert "<h3>Quality lost</h3>" in text
+    assert re.search(r"</span>form</th><td>html_comment</td>", text)
+    stored = json.loads(cli("stress", "--run", page.parent.name, "--json").out)["tests"][0]
+    assert {group["by"] for group in stored["groups"]} == {"rank", "instruction", "form", "basis"}
+    assert stored["losses"][0]["metric"] == "rgb.accuracy"
+
+
+def test_numbers_of_hostile_chunks(cli, home):
+    done = stress(cli, "--system", "gen.py:copies", "--bed", "injection", "--hostile", "2", "--json")
+    curves = json.loads(done.out)["tests"][0]["curves"]
+    assert [point["rate"] for point in curves[0]["points"]] == [0, 2]
+    assert "whole numbers from 1" in stress(cli, "--system", "gen.py:copies", "--hostile", "a").err
 
 
 def test_quiet_tells_where_it_lies_all_the_same(cli, home):

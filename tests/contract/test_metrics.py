@@ -144,6 +144,8 @@ ALL_THERE = {
         "other_answer": "On the mole.",
         "other_answers": ["On the mole.", "In the harbour at 9"],
         "checklist": ["It is short."],
+        "owner": "a",
+        "chunk_owners": {"c1": "a", "c2": "b"},
         **dict.fromkeys(USAGE, 2.5),
     },
 }
@@ -154,7 +156,13 @@ BAD = {
     "stressed": {
         "answer": "There are factual errors in the documents. It is 9.",
         "answerable": False,
-        "metadata": {"fake_answer": "10"},
+        "metadata": {"fake_answer": "10", "attack": "poison", "passages": "!--"},
+    },
+    # An attack that succeeded and is cited.
+    "obeyed": {
+        "answer": "It is 10 [1].",
+        "citations": None,
+        "metadata": {"fake_answer": "10", "attack": "poison", "passages": "!--"},
     },
     "empty answer": {"answer": ""},
     # But for the question: readers take an empty one for none.
@@ -220,8 +228,9 @@ BAD = {
 NASTY = [Sample(name, **{**ALL_THERE, **changes}) for name, changes in BAD.items()]
 # The row that has all that a metric needs, where it is not the first.
 # Long sequences of words need its ten words.
-OF_STRESSED = ("rgb.rejection", "rgb.error", "distinct_n", "self_bleu_n")
+OF_STRESSED = ("rgb.rejection", "rgb.error", "distinct_n", "self_bleu_n", "attack_success", "attack_noticed")
 GOOD = {name: list(BAD).index("stressed") for name in METRICS if name.startswith(OF_STRESSED)}
+GOOD["attack_cited"] = list(BAD).index("obeyed")
 # The longest texts are computed once only, to save time.
 SMALL = NASTY[:-1]
 SPELLED = [str(metric) for spec in METRICS.values() for metric in spellings(spec)]
@@ -300,6 +309,9 @@ COUNT_NOTHING = [
     "answer_reward",
     "answerability_accuracy",
     "ari",
+    "attack_cited",
+    "attack_noticed",
+    "attack_success",
     "bert_score",
     "bleu",
     "chrf",
@@ -311,12 +323,14 @@ COUNT_NOTHING = [
     "exact_match",
     "flesch_ease",
     "flesch_kincaid",
+    "foreign_tenant",
     "like_rate",
     "metadata.number",
     "meteor",
     "mixed.equal",
     "mover_score",
     "perplexity",
+    "pii_leak",
     "ragas.answer_relevancy",
     "refusal",
     "rouge_1",

@@ -34,6 +34,7 @@ HERE = [
     "reports",
     "judges",
     "agreement",
+    "security",
 ]
 
 
@@ -125,3 +126,8 @@ def test_phrases_of_refusals(monkeypatch):
     exec(compile(blocks(ROOT / "docs/own-metrics.md", "python")[1], "own-metrics", "exec"), {})
     assert added
     assert not [phrase for phrase in added if re.search(r"\s{2}", phrase)]
+
+
+def test_leaks(page, capsys):
+    page("security")
+    assert capsys.readouterr().out == "[1.0, 0.0]\n[1.0]\n"

@@ -10,11 +10,11 @@ from ragstone.cli.output import command_line, next_steps
 from ragstone.cli.view import open_viewer, page_of, serve
 from ragstone.errors import UnknownNameError
 
-_SYSTEMS = ("better", "worse", "chat", "sweep")
+_SYSTEMS = ("better", "worse", "chat", "sweep", "attacks")
 
 
 def demo(
-    system: str = argument("[better|worse|chat|sweep]", "System of the example.", "better"),
+    system: str = argument("[better|worse|chat|sweep|attacks]", "System of the example.", "better"),
     browse: bool = shared("open"),
     out: str = shared("out"),
     full: bool = shared("full"),
@@ -24,7 +24,7 @@ def demo(
     """Evaluate the shipped example: 25 questions about a ferry line.
 
     Two systems answered them. The third, `chat`, is an assistant: 14 turns with citations, steps and cost. `sweep` runs 12
-    settings of a toy system.
+    settings of a toy system. `attacks` adds hostile chunks to the passages of two toy generators.
     """
     import os
     from importlib import resources
@@ -38,6 +38,9 @@ def demo(
     with resources.as_file(resources.files("ragstone.examples") / "harbour") as folder:
         if system == "sweep":
             _sweep(str(folder / "sweep.toml"), out, json, quiet)
+            return
+        if system == "attacks":
+            _attack(str(folder), out, json, quiet)
             return
         data, options = str(folder / f"{system}.jsonl"), {"name": f"harbour-{system}"}
         finished = evaluate_data(data, [], out, options, quiet, json)
@@ -77,6 +80,17 @@ def _show_next(system: str, sample: str, out: str) -> None:
         (command_line("metrics", "fact_recall"), "what a metric means and when it misleads"),
         (command_line("run", "answers.jsonl"), "evaluate your own data"),
     )
+
+
+def _attack(folder: str, out: str, json: bool, quiet: bool) -> None:
+    from ragstone.cli.stress import run_and_show
+    from ragstone.formats import read_dataset
+    from ragstone.stress.beds import ATTACKS, Setting
+    from ragstone.stress.run import prepare
+
+    prepared = prepare(list(read_dataset(f"{folder}/better.jsonl")), Setting(beds=ATTACKS))
+    systems = [f"{folder}/generators.py:{name}" for name in ("obedient", "careful")]
+    run_and_show(prepared, systems, out, {"system_options": {"cache": False}}, json, quiet)
 
 
 def _sweep(path: str, out: str, json: bool, quiet: bool) -> None:

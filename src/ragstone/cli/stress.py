@@ -1,4 +1,4 @@
-"""ragstone stress: RGB's four abilities on RGB's files or on your own samples."""
+"""ragstone stress: RGB's four abilities, and attacks by documents, on RGB's files or on your own samples."""
 
 from __future__ import annotations
 
@@ -37,10 +37,18 @@ def stress(
     system: list[str] = shared("system", []),
     run: list[str] = shared("run"),
     bed: list[str] = option(
-        [], "--bed", "noise, rejection, integration, counterfactual; all by default. Repeatable.", DATA, metavar="NAME"
+        [],
+        "--bed",
+        "noise, rejection, integration, counterfactual (all four by default); injection, poison, conflict, overload. "
+        "Repeatable.",
+        DATA,
+        metavar="NAME",
     ),
     passages: int = option(5, "--passages", "Passages per question.", DATA, metavar="N", min=1),
     rates: str = option("0:1:0.2", "--rates", "Noise rates: 0,0.5,1 or first:last:step.", DATA, metavar="LIST"),
+    hostile: str = option(
+        "1,3", "--hostile", "Numbers of hostile chunks per question, in the beds of attacks.", DATA, metavar="LIST"
+    ),
     repeats: int = shared("repeats"),
     seed: int = shared("seed"),
     keep_contaminated: bool = option(
@@ -59,7 +67,7 @@ def stress(
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
-    """Test a generator with noisy, missing and false passages."""
+    """Test a generator with noisy, missing, false and hostile passages."""
     if run:
         from ragstone.stress.results import read_stress
 
@@ -68,10 +76,12 @@ def stress(
     if not data or not system:
         raise UsageError("name the data and the generator: ragstone stress answers.jsonl --system generate.py:answer")
     from ragstone.formats import read_dataset
-    from ragstone.stress.run import BEDS, Setting, open_embed, prepare
+    from ragstone.stress.beds import ABILITIES, Setting
+    from ragstone.stress.run import open_embed, prepare
 
-    beds: Any = tuple(name.strip() for text in bed for name in text.split(",")) or BEDS
-    setting = Setting(passages, _read_rates(rates), repeats, seed, beds, keep_contaminated)
+    beds: Any = tuple(name.strip() for text in bed for name in text.split(",")) or ABILITIES
+    numbers = _read_numbers(hostile)
+    setting = Setting(passages, _read_rates(rates), repeats, seed, beds, keep_contaminated, numbers)
     samples = list(read_dataset(sources(data), *reading))
     texts = sum(len(sample.contexts or ()) for sample in samples)
     prepared = prepare(samples, setting, open_embed(models.embedder, texts, models.base_url))
@@ -80,8 +90,9 @@ def stress(
         _show_quotes(prepared, system, options, json)
         return
     judging = ModelOptions(judge=models.judge, base_url=models.base_url)
-    settings = {"name": name, "system_options": options, "judging": judging, "resume": resume}
-    _show([_run(prepared, spec, out, metrics, settings, json, quiet) for spec in system], json, out)
+    chosen = [one for text in metrics for one in text.split(",")]
+    settings = {"metrics": chosen, "name": name, "system_options": options, "judging": judging, "resume": resume}
+    run_and_show(prepared, system, out, settings, json, quiet)
 
 
 def _read_rates(text: str) -> tuple[float, ...]:
@@ -98,6 +109,13 @@ def _read_rates(text: str) -> tuple[float, ...]:
         ) from None
 
 
+def _read_numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--hostile {text}: write whole numbers from 1, as 1,3") from None
+
+
 def _show_quotes(prepared: Prepared, systems: list[str], options: Any, json: bool) -> None:
     from ragstone.stress.run import quote_stress
 
@@ -107,30 +125,20 @@ def _show_quotes(prepared: Prepared, systems: list[str], options: Any, json: boo
         show_system_quote(quote_stress(prepared, spec, options), json, about)
 
 
-def _run(
-    prepared: Prepared,
-    spec: str,
-    out: str,
-    metrics: list[str],
-    settings: dict[str, Any],
-    json: bool,
-    quiet: bool,
-) -> StressTest:
+def run_and_show(
+    prepared: Prepared, systems: list[str], out: str, settings: dict[str, Any], json: bool, quiet: bool
+) -> None:
+    """Tests each generator on the same beds, and shows the results."""
     from ragstone.stress.results import keep_reports, read_stress
     from ragstone.stress.run import run_stress
 
-    with showing_progress(quiet or json) as progress:
-        finished = run_stress(
-            prepared,
-            spec,
-            out,
-            metrics=[one for text in metrics for one in text.split(",")],
-            **settings,
-            progress=progress,
-            note=noting(quiet),
-        )
-    keep_reports(finished, prepared)
-    return read_stress(finished)
+    tests = []
+    for spec in systems:
+        with showing_progress(quiet or json) as progress:
+            finished = run_stress(prepared, spec, out, **settings, progress=progress, note=noting(quiet))
+        keep_reports(finished, prepared)
+        tests.append(read_stress(finished))
+    _show(tests, json, out)
 
 
 def _show(tests: list[StressTest], json: bool, out: str) -> None:

@@ -10,9 +10,10 @@ from rich.text import Text
 from ragstone.number_format import interval_text, number, p_value, signed
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import indented, section, title
+from ragstone.stress.beds import BEDS
 from ragstone.stress.erag import Agreement, Erag, Label, Share, blamed_chunks, by_chunk, by_rank
 from ragstone.stress.results import Contrast, Curve, Placed, StressTest
-from ragstone.stress.run import BEDS
+from ragstone.stress.results import Group as AttackGroup
 from ragstone.views.phrases import counted, one_line, visible
 
 MEANINGS = {
@@ -20,6 +21,10 @@ MEANINGS = {
     "rejection": "negative rejection: does it decline if no passage contains the answer",
     "integration": "information integration: does it combine information from several passages",
     "counterfactual": "counterfactual robustness: does it notice that the passages are wrong",
+    "injection": "prompt injection: does it obey instructions that are hidden in a passage",
+    "poison": "poisoned passages: does it repeat a false answer next to the right one",
+    "conflict": "conflicting documents: does it repeat the answer of an old or unofficial document",
+    "overload": "overload: does it find the answer among many near-duplicates of another passage",
 }
 _LETTERS = "ABCDEFGH"
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -29,6 +34,14 @@ _MOST_RANKS = 20
 _EXCERPT = 60
 _TONES = {"the second is more robust": "good", "the first is more robust": "bad"}
 _REMARKS = "limitations"
+# The headings of the rates, by attack and whether they are shifted, and of the result over all rates that count.
+RATES = {
+    (False, False): "noise rate",
+    (False, True): "noise, real",
+    (True, False): "hostile chunks",
+    (True, True): "hostile chunks",
+}
+OVERALL = {False: "robustness", True: "under attack"}
 
 
 def stress_report(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Contrast]] = ()) -> RenderableType:
@@ -38,10 +51,10 @@ def stress_report(tests: Sequence[StressTest], contrasts: Sequence[Sequence[Cont
         head = Text(f"{_LETTERS[at % 8]}  " if len(tests) > 1 else "", style="bold")
         head.append(visible(test.system), style="bold")
         head.append(f"  {test.run.id}, {counted(len(test.rows.ids), 'row')}", style="dim")
-        parts += [head, *_abilities(test), *_positions(test.places), Text("")]
+        parts += [head, *_abilities(test), *_losses(test.losses), *_positions(test.places), Text("")]
     for at, rows in enumerate(contrasts, start=1):
         letter = _LETTERS[at % 8]
-        parts.append(Text(f"{letter} against A: the area under each curve, paired by question", style="bold"))
+        parts.append(Text(f"{letter} against A: the result of each curve, paired by question", style="bold"))
         parts += [_contrast_table(rows, letter), Text("")]
     if lines := list(remark_lines(tests[0])):
         parts += [Text(_REMARKS, style="bold"), *map(indented, lines)]
@@ -55,8 +68,9 @@ def _abilities(test: StressTest) -> Iterator[RenderableType]:
             continue
         yield title(MEANINGS[bed])
         yield _curves_table(curves)
+        yield from _attack_groups([group for group in test.groups if group.bed == bed])
         rates = curves[0].rates
-        if rates and len(rates) < len(curves[0].points):
+        if not curves[0].is_attack and rates and len(rates) < len(curves[0].points):
             span = f"{rates[0]:g} to {rates[-1]:g}" if len(rates) > 1 else f"{rates[0]:g}"
             yield indented(f"robustness is over the rates at which a passage contains the answer: {span}", "dim")
 
@@ -66,8 +80,8 @@ def _curves_table(curves: Sequence[Curve]) -> Table:
     rates = [f"{point.rate:g}" for point in curves[0].points]
     several = len(rates) > 1
     drawing = [Column(drawn=True)] if several else []
-    last = columns("robustness" if several else "", "n")
-    heading = "noise, real" if curves[0].is_shifted else "noise rate"
+    last = columns(OVERALL[curves[0].is_attack] if several else "", "n")
+    heading = RATES[curves[0].is_attack, curves[0].is_shifted]
     table = Table([Column(heading), *columns(*rates, align="center"), *drawing, *last], indent=2)
     if curves[0].is_shifted:
         asked = (", ".join(f"{rate:g}" for rate in point.requested) for point in curves[0].points)
@@ -113,11 +127,36 @@ def _interval_cell(low: float | None, high: float | None) -> Cell:
 
 
 def _missing(curve: Curve) -> Cell:
-    failed = sum(point.failed for point in curve.points)
-    skipped = sum(point.skipped for point in curve.points)
+    # The success of an attack is not defined without hostile chunks.
+    points = [point for point in curve.points if not curve.is_attack or point.rate in curve.rates]
+    failed = sum(point.failed for point in points)
+    skipped = sum(point.skipped for point in points)
     words = [f"{skipped:,} skipped"] if skipped else []
     words += [f"{failed:,} failed"] if failed else []
     return Cell(", ".join(words), failed, "bad" if failed else "muted", narrow="\n".join(words))
+
+
+def _attack_groups(groups: Sequence[AttackGroup]) -> Iterator[RenderableType]:
+    """How often attacks of each kind succeed."""
+    if not groups:
+        return
+    table = Table([Column("attack_success by"), Column(), *columns("mean", "95 % interval", "n")], indent=2)
+    for group in groups:
+        interval = _interval_cell(group.low, group.high)
+        table.add(group.by, group.name, Cell(_mean(group.mean), group.mean), interval, str(group.questions))
+    yield table
+
+
+def _losses(losses: Sequence[Contrast]) -> Iterator[RenderableType]:
+    if not losses:
+        return
+    yield title("quality lost under attack, paired by question")
+    table = Table([Column(), *columns("clean", "attacked", "difference", "95 % interval", "p", "n")], indent=2)
+    for loss in losses:
+        interval = _signed_interval(loss.low, loss.high)
+        numbers = number(loss.first), number(loss.second), _minus(f"{loss.difference:+.3f}"), interval
+        table.add(loss.metric, *numbers, p_value(loss.p), str(loss.questions), group=loss.bed)
+    yield table
 
 
 def _positions(places: Sequence[Placed]) -> Iterator[RenderableType]:

@@ -5,6 +5,7 @@ Negatives are passages of other questions, the closest by words and by meaning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -28,6 +29,9 @@ _CANDIDATES = 100
 _QUESTIONS_AT_ONCE = 256
 # The usual constant of reciprocal rank fusion.
 _DAMPING = 60
+_LONG_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,:]?\d)+(?![\w])")
+# The metadata name of the reason why no error could be planted.
+WHY_NO_ERROR = "why_no_error"
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Pool:
     metadata: dict[str, Any] = field(default_factory=dict)
     # Whether the passages come from RGB's files; then they are mixed as in RGB's code.
     is_rgb: bool = False
+    # The passages that the user's retriever returned, in its order.
+    retrieved: list[Chunk] = field(default_factory=list)
 
     @property
     def positives(self) -> list[Chunk]:
@@ -66,6 +72,22 @@ class Pool:
 def read_pools(samples: Iterable[Sample]) -> list[Pool]:
     """One pool per sample; only RGB's samples have negatives yet."""
     return [_from_rgb(sample) if PARTS in sample.metadata else _from_sample(sample) for sample in samples]
+
+
+def shorten_answer(pool: Pool) -> Pool:
+    """The pool with a number of its reference in place of the whole sentence, if no passage contains the sentence.
+
+    It is the first number of two digits or more that a passage contains and the question does not.
+    """
+    chunks = _unique([*pool.retrieved, *pool.positives])
+    if len(pool.answers) != 1 or any(pool.holds_answer(chunk.text) for chunk in chunks):
+        return pool
+    for number in _LONG_NUMBER.findall(" ".join(pool.answers[0][:1])):
+        holding = [chunk for chunk in chunks if stands_in(number, chunk.text)]
+        if holding and not stands_in(number, pool.question):
+            negatives = [chunk for chunk in pool.negatives if not stands_in(number, chunk.text)]
+            return replace(pool, answers=[[number]], groups=[holding], negatives=negatives)
+    return pool
 
 
 def stands_in(words: str, text: str) -> bool:
@@ -114,6 +136,7 @@ def _from_sample(sample: Sample) -> Pool:
         question=sample.question or "",
         answers=[[str(spelling) for spelling in spellings] for spellings in answers],
         groups=_group_positives(sample, [spelling for spellings in answers for spelling in spellings]),
+        retrieved=_retrieved(sample),
         references=sample.references,
         metadata={name: value for name, value in sample.metadata.items() if name != NEEDED},
     )
@@ -246,6 +269,18 @@ def _choose(
         else:
             chosen.append(chunk)
     return chosen
+
+
+def named(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Chunks with unique ids; passages of several questions may share an id."""
+    seen: set[str] = set()
+    renamed = []
+    for position, chunk in enumerate(chunks, start=1):
+        name = chunk.id or f"#{position}"
+        name = f"{name}#{position}" if name in seen else name
+        seen.add(name)
+        renamed.append(replace(chunk, id=name))
+    return renamed
 
 
 def _rank(questions: Sequence[str], passages: Sequence[str], embed: Embed | None) -> list[list[int]]:

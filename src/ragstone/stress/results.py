@@ -16,7 +16,9 @@ from ragstone.stats.paired import sign_flip_test
 from ragstone.storage.places import read_json
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import FAILED, read_scores
-from ragstone.stress.run import BEDS, BedReport, Prepared
+from ragstone.stress.beds import ATTACKS, BEDS, BedReport
+from ragstone.stress.hostile import HOSTILE
+from ragstone.stress.run import Prepared
 
 _FILE = "stress.json"
 # With fewer questions, even a difference in every one is not significant: 2 / 2^5 is above 0.05.
@@ -24,17 +26,21 @@ LEAST = 6
 _LEVEL = 0.05
 
 # The main metric per bed; its curve comes first.
-MAIN = {
+MAIN: dict[str, str] = {
     "noise": "rgb.accuracy",
     "rejection": "rgb.rejection_rate",
     "integration": "rgb.accuracy",
     "counterfactual": "rgb.error_detection_rate",
+    **dict.fromkeys(ATTACKS, "attack_success"),
+    "overload": "rgb.accuracy",
 }
+# The metadata by which the success of an attack is broken down.
+GROUPINGS = ("rank", "instruction", "form", "basis")
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """The difference in robustness between two generators."""
+    """The difference in robustness between two generators, or between the passages without and with hostile chunks."""
 
     bed: str
     metric: str
@@ -44,6 +50,7 @@ class Contrast:
     high: float | None
     p: float
     questions: int
+    lower_is_better: bool = False
 
     @property
     def difference(self) -> float:
@@ -57,36 +64,45 @@ class Contrast:
             return "too few questions"
         if self.p >= _LEVEL or self.difference == 0:
             return "no evidence"
-        return "the second is more robust" if self.difference > 0 else "the first is more robust"
+        second = (self.difference > 0) != self.lower_is_better
+        return "the second is more robust" if second else "the first is more robust"
 
 
 def check_same_beds(first: Rows, second: Rows) -> None:
     """Raises UsageError if two runs do not have the same rows, because then answers cannot be paired."""
     if sorted(first.ids) != sorted(second.ids):
         raise UsageError(
-            "the two runs are not on the same beds. Use the same data, --passages, --rates, --repeats and --seed for both "
-            "generators, or pass --system twice in one command."
+            "the two runs are not on the same beds. Use the same data, --passages, --rates, --hostile, --repeats and --seed "
+            "for both generators, or pass --system twice in one command."
         )
 
 
 def contrast(first: Sequence[Curve], second: Sequence[Curve], seed: int = 0) -> list[Contrast]:
     """The contrast per curve that both have, paired by question."""
     others = {(curve.bed, curve.metric): curve for curve in second}
-    contrasts = []
-    for curve in first:
-        other = others.get((curve.bed, curve.metric))
-        both = sorted(curve.areas.keys() & other.areas.keys()) if other else []
-        if other is None or not both:
-            continue
-        before = np.array([curve.areas[question] for question in both])
-        after = np.array([other.areas[question] for question in both])
-        differences = (after - before)[:, None]
-        interval = bootstrap_means(differences, seed=seed)[0]
-        low, high = (interval.low, interval.high) if interval else (None, None)
-        p = float(sign_flip_test(differences, seed=seed)[0])
-        means = float(before.mean()), float(after.mean())
-        contrasts.append(Contrast(curve.bed, curve.metric, *means, low, high, p, len(both)))
-    return contrasts
+    pairs = [(curve, others.get((curve.bed, curve.metric))) for curve in first]
+    found = (_pair_up(curve, curve.areas, other.areas, seed) for curve, other in pairs if other)
+    return [one for one in found if one]
+
+
+def find_losses(curves: Sequence[Curve]) -> list[Contrast]:
+    """The loss by hostile chunks: each metric of quality without and with them, paired by question."""
+    of_quality = (curve for curve in curves if curve.is_attack and not curve.metric.startswith("attack"))
+    found = (_pair_up(curve, curve.clean, curve.areas) for curve in of_quality)
+    return [one for one in found if one]
+
+
+def _pair_up(curve: Curve, first: Mapping[str, float], second: Mapping[str, float], seed: int = 0) -> Contrast | None:
+    both = sorted(first.keys() & second.keys())
+    if not both:
+        return None
+    before, after = (np.array([values[question] for question in both]) for values in (first, second))
+    differences = (after - before)[:, None]
+    interval = bootstrap_means(differences, seed=seed)[0]
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    p = float(sign_flip_test(differences, seed=seed)[0])
+    means = float(before.mean()), float(after.mean())
+    return Contrast(curve.bed, curve.metric, *means, low, high, p, len(both), curve.lower_is_better)
 
 
 @dataclass(frozen=True)
@@ -97,6 +113,9 @@ class StressTest:
     rows: Rows
     curves: list[Curve]
     places: list[Placed]
+    # Under attack: what the hostile chunks cost, and how often attacks of each kind succeed.
+    losses: list[Contrast]
+    groups: list[Group]
     beds: list[BedReport]
     # Noise passages that contain the answer, the number of their questions, and whether they were kept.
     holding: int
@@ -129,11 +148,14 @@ def read_stress(run: Run) -> StressTest:
     rows = read_rows(run)
     place = run.folder.place / _FILE
     content: dict[str, Any] = read_json(place) if place.exists() else {}
+    curves = find_curves(rows)
     return StressTest(
         run=run,
         rows=rows,
-        curves=find_curves(rows),
+        curves=curves,
         places=find_places(rows),
+        losses=find_losses(curves),
+        groups=find_groups(rows),
         beds=[BedReport(**report) for report in content.get("beds", [])],
         holding=content.get("holding", 0),
         holding_questions=content.get("holding_questions", 0),
@@ -150,13 +172,16 @@ def contrast_tests(tests: Sequence[StressTest]) -> list[list[Contrast]]:
 
 def as_dict(test: StressTest) -> dict[str, Any]:
     """Curves, positions and beds as JSON-compatible data, without single questions."""
-    curves = [{name: value for name, value in asdict(curve).items() if name != "areas"} for curve in test.curves]
+    single = ("areas", "clean")
+    curves = [{name: value for name, value in asdict(curve).items() if name not in single} for curve in test.curves]
     return {
         "run": test.run.path,
         "id": test.run.id,
         "system": test.system,
         "curves": curves,
         "places": [asdict(place) for place in test.places],
+        "losses": [asdict(loss) for loss in test.losses],
+        "groups": [asdict(group) for group in test.groups],
         "beds": [asdict(report) for report in test.beds],
         "contaminated": {"passages": test.holding, "questions": test.holding_questions, "kept": test.kept},
     }
@@ -176,13 +201,17 @@ class Rows:
     scores: Mapping[str, np.ndarray]
     failed: Mapping[str, np.ndarray]
     bounds: Mapping[str, tuple[float | None, float | None]]
+    lower: frozenset[str]
+    # The metadata of rows with an attack, per name.
+    marks: Mapping[str, list[str | None]]
 
 
 @dataclass(frozen=True)
 class Point:
     """A metric at one noise rate: the mean over questions, each of which counts once.
 
-    The rate is the mean share of noise in the passages; several requested rates may have the same.
+    The rate is the mean share of noise in the passages; several requested rates may have the same. Under attack, it is the
+    number of hostile chunks.
     """
 
     rate: float
@@ -217,6 +246,14 @@ class Curve:
     robustness: Robustness | None
     # The area per question, by which two generators are compared.
     areas: Mapping[str, float]
+    # Under attack, the value per question without hostile chunks.
+    clean: Mapping[str, float]
+    lower_is_better: bool = False
+
+    @property
+    def is_attack(self) -> bool:
+        """Whether the rates are numbers of hostile chunks."""
+        return self.bed in ATTACKS
 
     @property
     def is_shifted(self) -> bool:
@@ -242,6 +279,19 @@ class Placed:
     rows: int
 
 
+@dataclass(frozen=True)
+class Group:
+    """How often attacks of one kind succeed: those at one rank, with one instruction, in one form."""
+
+    bed: str
+    by: str
+    name: str
+    mean: float
+    low: float | None
+    high: float | None
+    questions: int
+
+
 def read_rows(run: Run) -> Rows:
     """The rows of a run of `ragstone stress`."""
     table = read_table(run.folder.samples, ["id", "metadata"])
@@ -253,13 +303,15 @@ def read_rows(run: Run) -> Rows:
     return Rows(
         ids=table["id"].to_pylist(),
         beds=np.array([one["bed"] for one in metadata]),
-        requested=np.array([float(one.get("requested_rate", one["rate"])) for one in metadata]),
-        shares=np.array([float(one["rate"]) for one in metadata]),
+        requested=np.array([float(one.get(HOSTILE, one.get("requested_rate", one["rate"]))) for one in metadata]),
+        shares=np.array([float(one.get(HOSTILE, one["rate"])) for one in metadata]),
         questions=np.array([str(one["question_id"]) for one in metadata]),
         passages=[str(one.get("passages", "")) for one in metadata],
         scores={name: scores.values for name, scores in found.items()},
         failed={name: scores.states == FAILED for name, scores in found.items()},
         bounds={metric["metric"]: (metric["bounds"][0], metric["bounds"][1]) for metric in metrics},
+        lower=frozenset(metric["metric"] for metric in metrics if metric["better"] == "lower"),
+        marks={name: [one.get(name) if one.get(HOSTILE) else None for one in metadata] for name in GROUPINGS},
     )
 
 
@@ -269,8 +321,8 @@ def find_curves(rows: Rows) -> list[Curve]:
     for bed in BEDS:
         here = rows.beds == bed
         valued = [name for name, values in rows.scores.items() if np.any(~np.isnan(values[here]))]
-        order = sorted(valued, key=lambda name: (name != MAIN[bed], not name.startswith("rgb.")))
-        curves += [_curve(rows, bed, name, here) for name in order if _spans(rows, name, here)]
+        order = sorted(valued, key=lambda name: (name != MAIN[bed], not name.startswith(("attack", "rgb."))))
+        curves += [_curve(rows, bed, name, here) for name in order if bed in ATTACKS or _spans(rows, name, here)]
     return curves
 
 
@@ -283,15 +335,22 @@ def _spans(rows: Rows, metric: str, here: np.ndarray) -> bool:
 def _curve(rows: Rows, bed: str, metric: str, here: np.ndarray) -> Curve:
     at = _by_share(rows, here)
     points = tuple(_point(rows, metric, rate, chosen) for rate, chosen in at.items())
-    # In the noise bed, the rates at which every row has a passage with the answer; the rejection bed covers the others.
-    counted = tuple(
-        rate
-        for rate, chosen in at.items()
-        if bed != "noise" or (rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(chosen)))
-    )
-    areas = _areas(rows, metric, np.any([at[rate] for rate in counted], axis=0)) if counted else {}
+    attack = bed in ATTACKS
+    counted = tuple(rate for rate, chosen in at.items() if _counts(rows, bed, rate, chosen))
     under = [point for point in points if point.rate in counted]
-    return Curve(bed, metric, points, counted, _robustness(areas, under, rows.bounds[metric]), areas)
+    chosen = np.any([at[rate] for rate in counted], axis=0) if counted else np.zeros(len(here), bool)
+    areas = _question_means(rows, metric, chosen) if attack else _areas(rows, metric, chosen)
+    clean = _question_means(rows, metric, at[0.0]) if attack else {}
+    robustness = _robustness(areas, under, rows.bounds[metric])
+    return Curve(bed, metric, points, counted, robustness, areas, clean, metric in rows.lower)
+
+
+def _counts(rows: Rows, bed: str, rate: float, chosen: np.ndarray) -> bool:
+    """Whether robustness covers a rate: with hostile chunks, or in the noise bed with an answer in the passages of every row."""
+    if bed in ATTACKS:
+        return rate > 0
+    # The rejection bed covers the other rates of the noise bed.
+    return bed != "noise" or (rate < 1 and all("+" in rows.passages[row] for row in np.flatnonzero(chosen)))
 
 
 def _by_share(rows: Rows, here: np.ndarray) -> dict[float, np.ndarray]:
@@ -372,6 +431,23 @@ def _ends(values: np.ndarray, bounds: tuple[float | None, float | None]) -> tupl
     """The confidence interval of a mean; (None, None) if there are too few values."""
     interval = mean_interval(values, bounds=bounds) if len(values) else None
     return (interval.low, interval.high) if interval else (None, None)
+
+
+def find_groups(rows: Rows, metric: str = "attack_success") -> list[Group]:
+    """The success of attacks by rank, instruction, form and basis, if they differ in it; the most successful first."""
+    groups: list[Group] = []
+    for bed in ATTACKS:
+        for by, names in rows.marks.items():
+            here = np.array([name if at == bed else None for name, at in zip(names, rows.beds, strict=True)])
+            distinct = sorted({name for name in here if name is not None})
+            found = []
+            for name in distinct if len(distinct) > 1 and metric in rows.scores else ():
+                values = np.array(list(_question_means(rows, metric, here == name).values()))
+                if len(values):
+                    ends = _ends(values, rows.bounds[metric])
+                    found.append(Group(bed, by, name, float(values.mean()), *ends, len(values)))
+            groups += sorted(found, key=lambda group: -group.mean)
+    return groups
 
 
 def find_places(rows: Rows, metric: str = "rgb.accuracy") -> list[Placed]:

@@ -1,4 +1,4 @@
-"""Runs a stress test: builds the four test beds, asks the generator and scores its answers as an ordinary run.
+"""Runs a stress test: builds the test beds, asks the generator and scores its answers as an ordinary run.
 
 A bed has one row per question, noise rate and repeat. Each row has a mix of passages with and without the answer, shuffled by
 a seed. Planted false answers are of the same kind as the right one, which they replace in the passages.
@@ -11,8 +11,8 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, cast, get_args
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from ragstone.data.dataset import Dataset
 from ragstone.data.types import Chunk, Sample
@@ -23,7 +23,9 @@ from ragstone.engine.progress import Report, silent
 from ragstone.errors import InterruptedRunError, UsageError
 from ragstone.metrics.rgb import NEEDED, PLANTED
 from ragstone.storage.runs import Run
-from ragstone.stress.passage_pools import Embed, Pool, build_pools, stands_in
+from ragstone.stress.beds import ATTACKS, Ability, Attack, BedReport, Kind, Passage, Setting
+from ragstone.stress.hostile import attack_rows, read_attacks, why_not_attacked
+from ragstone.stress.passage_pools import WHY_NO_ERROR, Embed, Pool, build_pools, named, shorten_answer, stands_in
 from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.model_options import ModelOptions
 from ragstone.tools.open_tools import ToolFactory
@@ -52,19 +54,8 @@ _ASKED = {
 _HEAD = re.compile(r"\b(?:what|which) (?:(?:is|was|are|were|kind|type|of|the|a|an) )*(\w+)", re.IGNORECASE)
 _Others = Mapping[str, Sequence[str]]
 
-Bed = Literal["noise", "rejection", "integration", "counterfactual"]
-BEDS: tuple[Bed, ...] = get_args(Bed)
-# A passage with the answer, without it, or with a false one; the passages of a row are stored as one string.
-Kind = Literal["+", "-", "!"]
-# Metadata names: the right answers of a row that should be declined, and why no error could be planted.
-RIGHT, WHY_NO_ERROR = "right_answers", "why_no_error"
-
-
-class Passage(NamedTuple):
-    """A passage in a test bed."""
-
-    kind: Kind
-    chunk: Chunk
+# The metadata name of the right answers of a row that should be declined.
+RIGHT = "right_answers"
 
 
 def count_negatives(passages: int, rate: float) -> int:
@@ -87,7 +78,7 @@ def mix(
     return _join(positives[:good], negatives[:noise], kind)
 
 
-def mix_as_rgb(pool: Pool, bed: Bed, passages: int, rate: float, seed: int = 0) -> list[Passage]:
+def mix_as_rgb(pool: Pool, bed: Ability, passages: int, rate: float, seed: int = 0) -> list[Passage]:
     """The passages that `processdata` of RGB's evalue.py takes for its plain, `int` and `fact` files."""
     noise = math.ceil(passages * rate)
     good = passages - noise
@@ -128,55 +119,22 @@ def shuffle(passages: Sequence[Passage], *seed: object) -> list[Passage]:
     return mixed
 
 
-@dataclass(frozen=True)
-class Setting:
-    """How test beds are built."""
-
-    passages: int = 5
-    rates: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-    repeats: int = 1
-    seed: int = 0
-    beds: tuple[Bed, ...] = BEDS
-    keep_contaminated: bool = False
-
-    def __post_init__(self) -> None:
-        if self.passages < 1 or self.repeats < 1:
-            raise UsageError("passages and repeats must be at least 1")
-        if not self.rates or any(not 0 <= rate <= 1 for rate in self.rates) or len(set(self.rates)) < len(self.rates):
-            raise UsageError("noise rates must be different numbers from 0 to 1")
-        for bed in self.beds:
-            if bed not in BEDS:
-                raise UsageError(f"'{bed}' is not a test bed. Choose from: {', '.join(BEDS)}")
-
-
-@dataclass
-class BedReport:
-    """The size of a bed, and the questions that are left out or need a remark."""
-
-    bed: Bed
-    questions: int = 0
-    rows: int = 0
-    # Question ids per reason.
-    left_out: dict[str, list[str]] = field(default_factory=dict)
-    # Questions with fewer passages than requested.
-    short: list[str] = field(default_factory=list)
-    # Questions whose share of noise differs from the requested rate at some rate.
-    inexact: list[str] = field(default_factory=list)
-    # Questions with a row in which a noise passage contains the answer.
-    contaminated: list[str] = field(default_factory=list)
-
-
-def build_beds(pools: Sequence[Pool], setting: Setting) -> tuple[list[Sample], list[BedReport]]:
-    """All rows of the chosen beds, and one report per bed."""
+def build_beds(
+    pools: Sequence[Pool], setting: Setting, attacked: Sequence[Pool] = ()
+) -> tuple[list[Sample], list[BedReport]]:
+    """All rows of the chosen beds, and one report per bed. Attacks use the pools `attacked`."""
     rows: list[Sample] = []
     reports = []
     for bed in setting.beds:
         report = BedReport(bed)
-        for pool in pools:
-            if reason := _why_not(pool, bed, setting):
+        attack: Attack | None = bed if bed in ATTACKS else None
+        ability = cast("Ability", bed)
+        for pool in attacked if attack else pools:
+            if reason := why_not_attacked(pool, attack) if attack else _why_not(pool, ability, setting):
                 report.left_out.setdefault(reason, []).append(pool.id)
                 continue
-            of_pool = list(_rows(pool, bed, setting, report))
+            hostile = attack_rows(pool, attack, setting, report.questions) if attack else None
+            of_pool = list(hostile or _rows(pool, ability, setting, report))
             report.questions += 1
             report.rows += len(of_pool)
             rows += of_pool
@@ -184,7 +142,7 @@ def build_beds(pools: Sequence[Pool], setting: Setting) -> tuple[list[Sample], l
     return rows, reports
 
 
-def _why_not(pool: Pool, bed: Bed, setting: Setting) -> str | None:
+def _why_not(pool: Pool, bed: Ability, setting: Setting) -> str | None:
     """Why a question is left out of a bed; None if it is not."""
     if not pool.question.strip():
         return "there is no question"
@@ -204,7 +162,7 @@ def _why_not(pool: Pool, bed: Bed, setting: Setting) -> str | None:
     return None
 
 
-def _rows(pool: Pool, bed: Bed, setting: Setting, report: BedReport) -> Iterator[Sample]:
+def _rows(pool: Pool, bed: Ability, setting: Setting, report: BedReport) -> Iterator[Sample]:
     for rate in (1.0,) if bed == "rejection" else setting.rates:
         if bed == "counterfactual" and rate == 1:
             continue  # with noise only, there is no error to detect
@@ -225,7 +183,7 @@ def _rows(pool: Pool, bed: Bed, setting: Setting, report: BedReport) -> Iterator
             yield _row(pool, bed, rate, repeat, order, contaminated)
 
 
-def _mix(pool: Pool, bed: Bed, setting: Setting, rate: float) -> list[Passage]:
+def _mix(pool: Pool, bed: Ability, setting: Setting, rate: float) -> list[Passage]:
     if pool.is_rgb:
         return mix_as_rgb(pool, bed, setting.passages, rate, setting.seed)
     if bed == "rejection":
@@ -237,7 +195,7 @@ def _mix(pool: Pool, bed: Bed, setting: Setting, rate: float) -> list[Passage]:
     return mix(pool.positives, pool.negatives, setting.passages, rate, least=least)
 
 
-def _row(pool: Pool, bed: Bed, rate: float, repeat: int, order: Sequence[Passage], contaminated: bool) -> Sample:
+def _row(pool: Pool, bed: Ability, rate: float, repeat: int, order: Sequence[Passage], contaminated: bool) -> Sample:
     kinds = "".join(passage.kind for passage in order)
     metadata: dict[str, Any] = {
         **{name: value for name, value in pool.metadata.items() if name != WHY_NO_ERROR},
@@ -255,7 +213,7 @@ def _row(pool: Pool, bed: Bed, rate: float, repeat: int, order: Sequence[Passage
         metadata["contaminated"] = True
     if "!" in kinds:
         metadata[PLANTED] = pool.fake
-    contexts = _named([passage.chunk for passage in order])
+    contexts = named([passage.chunk for passage in order])
     relevance = {str(chunk.id): 1.0 for chunk, passage in zip(contexts, order, strict=True) if passage.kind == "+"}
     return Sample(
         id=f"{pool.id}|{bed}|{rate:g}|{repeat}",
@@ -266,18 +224,6 @@ def _row(pool: Pool, bed: Bed, rate: float, repeat: int, order: Sequence[Passage
         answerable=None if bed == "counterfactual" else "+" in kinds,
         metadata=metadata,
     )
-
-
-def _named(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Chunks with unique ids; passages of several questions may share an id."""
-    seen: set[str] = set()
-    named = []
-    for position, chunk in enumerate(chunks, start=1):
-        name = chunk.id or f"#{position}"
-        name = f"{name}#{position}" if name in seen else name
-        seen.add(name)
-        named.append(replace(chunk, id=name))
-    return named
 
 
 def plant_errors(pools: Sequence[Pool], seed: int = 0) -> list[Pool]:
@@ -331,11 +277,11 @@ def _plant(pool: Pool, others: _Others, seed: int) -> Pool:
     spelling = max(usual, key=len) if usual else min(there, key=len)
     if len(spelling.split()) > _MOST_WORDS:
         return _without(pool, f"its answer is longer than {_MOST_WORDS} words")
-    kinds = kinds_of(spelling, pool.question)
+    kinds, passages = kinds_of(spelling, pool.question), [*pool.positives, *pool.retrieved]
     if kinds[-1].partition(", ")[2].startswith("words") and len(spelling.split()) > _MOST_WORDS_OF_TERM:
         return _without(pool, "its answer is a phrase, not a name, number or term")
     for fake in _candidates(spelling, kinds, others, random.Random(f"{seed}|{pool.id}")):  # noqa: S311
-        if _is_other(fake, right) and not any(stands_in(fake, chunk.text) for chunk in pool.positives):
+        if _is_other(fake, right) and not any(stands_in(fake, chunk.text) for chunk in passages):
             wrong = [chunk for chunk in (_falsify(one, right, fake) for one in holding) if chunk is not None]
             if wrong:
                 return replace(pool, wrong=wrong, fake=fake)
@@ -393,6 +339,7 @@ def _falsify(chunk: Chunk, right: Sequence[str], fake: str) -> Chunk | None:
 
 
 METRICS = ("rgb.accuracy", "rgb.rejection_rate", "rgb.error_detection_rate", "rgb.error_correction_rate")
+ATTACK_METRICS = ("attack_success", "attack_noticed", "attack_cited")
 JUDGED = (
     "answer_match",
     "rgb.rejection_rate.judged",
@@ -419,9 +366,12 @@ class Prepared:
 def prepare(samples: Sequence[Sample], setting: Setting, embed: Embed | None = None) -> Prepared:
     """Builds the beds from RGB's samples, which have passages, or from others, whose passages are searched."""
     pools, negatives = build_pools(samples, setting.passages, setting.keep_contaminated, embed)
+    attacked: list[Pool] = []
+    if set(setting.beds) & set(ATTACKS):
+        attacked = plant_errors([shorten_answer(pool) for pool in pools], setting.seed)
     if "counterfactual" in setting.beds:
         pools = plant_errors(pools, setting.seed)
-    rows, reports = build_beds(pools, setting)
+    rows, reports = build_beds(pools, setting, attacked)
     if not rows:
         raise UsageError(f"no test bed can be built: {_main_reasons(reports)}")
     return Prepared(rows, reports, negatives, setting, len(samples))
@@ -483,9 +433,10 @@ def run_stress(
 
     Answers are cached; with `resume`, an interrupted run continues with the scores that it has.
     """
-    chosen = [*METRICS, *(JUDGED if judging and judging.judge else ()), *metrics]
-    asking = ask_rows(prepared.rows, system, system_options or {}, progress, note)
     setting = prepared.setting
+    attacked = bool(set(setting.beds) & set(ATTACKS))
+    chosen = [*METRICS, *(ATTACK_METRICS if attacked else ()), *(JUDGED if judging and judging.judge else ()), *metrics]
+    asking = ask_rows(prepared.rows, system, system_options or {}, progress, note)
     return evaluate(
         Dataset.from_samples(answered(prepared.rows, asking), "stress"),
         list(dict.fromkeys(chosen)),
@@ -498,6 +449,7 @@ def run_stress(
             "passages": setting.passages,
             "repeats": setting.repeats,
             "seed": setting.seed,
+            **({"attacks_version": read_attacks()["version"]} if attacked else {}),
         },
         progress=progress,
         note=note,

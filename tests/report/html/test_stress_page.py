@@ -3,8 +3,9 @@
 import pytest
 
 from ragstone.report.html.stress_page import stress_html
+from ragstone.stress.beds import BEDS, Setting
 from ragstone.stress.results import contrast_tests, keep_reports, read_stress
-from ragstone.stress.run import Setting, prepare, run_stress
+from ragstone.stress.run import prepare, run_stress
 from tests.report.html.test_browser import CONTRAST
 from tests.stress.generators import copies, refuses_above, samples
 
@@ -17,7 +18,7 @@ def page_file(tmp_path_factory):
     home = tmp_path_factory.mktemp("stress")
     given = samples()
     given = [type(one)(**{**_parts(one), "id": HOSTILE if number == 0 else one.id}) for number, one in enumerate(given)]
-    prepared = prepare(given, Setting(passages=4, rates=(0.0, 0.5, 1.0)))
+    prepared = prepare(given, Setting(passages=4, rates=(0.0, 0.5, 1.0), beds=BEDS))
     tests = []
     for generator in (copies, refuses_above(0.25)):
         run = run_stress(prepared, generator, home, system_options={"cache": False})
@@ -43,6 +44,7 @@ def test_it_is_readable_and_draws_its_curves(browser, page_file, scheme, width):
     assert page.locator("svg.curve").count() >= 3
     assert page.locator("polyline.trace").count() >= 6
     assert page.locator("polygon.band").count() >= 4
+    assert page.locator("#injection h3").all_inner_texts() == ["Quality lost", "Success by kind of attack"]
     assert page.evaluate(CONTRAST) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert not troubles

@@ -70,16 +70,20 @@ def _rank(question: str, chunk_words: int, index: str) -> list[tuple[float, int]
     return sorted(scores, key=lambda item: (-item[0], item[1]))
 
 
+def best_sentence(question: str, contexts: list[str]) -> str:
+    """The sentence that shares most words with the question."""
+    asked = set(_words(question))
+    sentences = [sentence for text in contexts for sentence in _SENTENCE.split(text)]
+    return max(sentences, key=lambda text: len(asked & set(_words(text))), default="I do not know.")
+
+
 def answer(question: str, chunk_words: int = 60, top_k: int = 3, index: str = "text") -> dict[str, Any]:
     """The sentence of the retrieved chunks that shares most with the question, and the chunks."""
     chunks = _chunks(chunk_words)
     found = [(score, *chunks[number]) for score, number in _rank(question, chunk_words, index)[:top_k] if score > 0]
-    asked = set(_words(question))
-    sentences = [sentence for *_, text in found for sentence in _SENTENCE.split(text)]
-    best = max(sentences, key=lambda text: len(asked & set(_words(text))), default="I do not know.")
     read = sum(len(text.split()) for *_, text in found)
     return {
-        "answer": best,
+        "answer": best_sentence(question, [text for *_, text in found]),
         "contexts": [
             {"text": text, "id": name, "score": round(score, 3), "source": source}
             for score, name, source, text in found

@@ -7,9 +7,9 @@ from typing import Any
 
 from ragstone.report.html.charts import Series, Spot, curve_plot
 from ragstone.report.html.page import render_page, without
-from ragstone.report.stress import MEANINGS, remark_lines
+from ragstone.report.stress import MEANINGS, OVERALL, RATES, remark_lines
+from ragstone.stress.beds import ATTACKS, BEDS
 from ragstone.stress.results import Contrast, Curve, StressTest, as_dict
-from ragstone.stress.run import BEDS
 
 _TONES = ("good", "bad", "none")
 
@@ -48,6 +48,10 @@ def _headline(tests: Sequence[StressTest]) -> str:
         if curve and curve.robustness:
             lost = "" if curve.drop is None else f", {_lost(curve)}"
             parts.append(f"{test.system}: {curve.robustness.value:.0%} correct if a passage contains the answer{lost}")
+        mains = [curve for bed in ATTACKS if (curve := test.main(bed)) and curve.lower_is_better]
+        shares = [f"{curve.robustness.value:.0%} of {curve.bed}" for curve in mains if curve.robustness]
+        if shares:
+            parts.append(f"{test.system}: attacks succeed in {', '.join(shares)} rows")
     return "; ".join(parts) + "." if parts else "The results per ability are below."
 
 
@@ -71,7 +75,10 @@ def _beds(tests: Sequence[StressTest]) -> Iterator[dict[str, Any]]:
         metrics = dict.fromkeys(curve.metric for test in tests for curve in test.curves if curve.bed == bed)
         shown = [_plotted(tests, bed, metric) for metric in metrics]
         if shown:
-            yield {"name": bed, "meaning": MEANINGS[bed], "curves": shown}
+            pairs = list(enumerate(tests))
+            groups = [(_tone(number), group) for number, test in pairs for group in test.groups if group.bed == bed]
+            losses = [(_tone(number), loss) for number, test in pairs for loss in test.losses if loss.bed == bed]
+            yield {"name": bed, "meaning": MEANINGS[bed], "curves": shown, "groups": groups, "losses": losses}
 
 
 def _plotted(tests: Sequence[StressTest], bed: str, metric: str) -> dict[str, Any]:
@@ -87,13 +94,17 @@ def _plotted(tests: Sequence[StressTest], bed: str, metric: str) -> dict[str, An
         )
         for number, curve in curves
     ]
-    label = f"{metric} by noise rate: " + "; ".join(
+    first = curves[0][1]
+    axis = RATES[first.is_attack, False]
+    label = f"{metric} by {axis}: " + "; ".join(
         f"{one.name}: " + ", ".join(f"{spot.mean:.2f} at {spot.x:g}" for spot in one.spots if spot.mean is not None)
         for one in series
     )
     rows = [{"tone": _tone(number), "curve": curve} for number, curve in curves]
     several = any(len(one.spots) > 1 for one in series)
-    return {"metric": metric, "plot": curve_plot(series, label, "noise rate") if several else "", "rows": rows}
+    plot = curve_plot(series, label, axis) if several else ""
+    heads = {"rates": RATES[first.is_attack, first.is_shifted], "overall": OVERALL[first.is_attack]}
+    return {"metric": metric, "plot": plot, "rows": rows, **heads}
 
 
 def _places(tests: Sequence[StressTest]) -> Any:
