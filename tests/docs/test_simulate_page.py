@@ -27,5 +27,5 @@ def test_the_example_runs_and_prints_this(tmp_path, monkeypatch):
 def test_the_file_is_read(tmp_path):
     (tmp_path / "users.toml").write_text(blocks(PAGE, "toml")[0])
     driver, visitor = read_users(str(tmp_path / "users.toml"))
-    assert driver.goal[1].facts == ("30 minutes", "half an hour")
+    assert driver.goal[1].fact == ("30 minutes", "half an hour")
     assert visitor.goal[0].question == "Can you tell me the price of a locker?"

@@ -194,9 +194,9 @@ def test_a_quote_makes_no_call(model):
     [
         ("", "there is no user"),
         ("[[users]]\nid = 'a'", "user 1: it has neither questions nor a goal"),
-        ("[[users]]\nquestion = 'Hello?'", "unknown name 'question'. Choose from: id, persona, questions, goal"),
-        ("[[users]]\ngoal = [{fact = '1'}]", "a part of the goal has no 'wants'"),
-        ("[[users]]\nquestions = [{}]", "questions: write a text"),
+        ("[[users]]\nquestion = 'Hello?'", "user 1: question: .* A user has id, persona, questions and goal"),
+        ("[[users]]\ngoal = [{fact = '1'}]", "user 1: goal.0.wants: "),
+        ("[[users]]\nquestions = [{}]", "questions.0: "),
         ("[[users]]\ngoal='a'\nid='x'\n[[users]]\ngoal='b'\nid='x'", "2 users have the id 'x'"),
         ("users = 3", "there is no user"),
         ("[[users", "cannot be read as TOML"),

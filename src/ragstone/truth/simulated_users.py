@@ -6,9 +6,11 @@ import json
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked
 
 from ragstone.data.types import Sample, Turn
 from ragstone.errors import UsageError
@@ -25,16 +27,22 @@ RULES = "rules"
 MOST_ASKED = 2
 # Share of the words of a wish that a reply must have, if no fact says what the right reply is.
 _LEAST_WORDS = 0.5
-_NAMES = ("id", "persona", "questions", "goal")
-_PART_NAMES = ("wants", "fact")
 
 
-@dataclass(frozen=True)
+# A text, or a list of texts; numbers are texts too.
+_Text = Annotated[str, Field(min_length=1)]
+_Texts = Annotated[
+    tuple[_Text, ...], BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value])
+]
+_CONFIG = ConfigDict(extra="forbid", str_strip_whitespace=True, coerce_numbers_to_str=True)
+
+
+@checked(frozen=True, config=_CONFIG)
 class GoalPart:
     """Something that a user wants to know, and the words of which a right reply has one; none if unknown."""
 
-    wants: str
-    facts: tuple[str, ...] = ()
+    wants: _Text
+    fact: _Texts = ()
 
     @property
     def question(self) -> str:
@@ -52,8 +60,8 @@ class GoalPart:
 
     def is_in(self, reply: str) -> bool:
         """Whether a reply has one of the facts; without facts, whether it has enough words of the wish and does not decline."""
-        if self.facts:
-            return any(_states(reply, fact) for fact in self.facts)
+        if self.fact:
+            return any(_states(reply, fact) for fact in self.fact)
         wanted = content_stems(self.wants)
         return find_refusal(reply) is None and len(wanted & content_stems(reply)) >= _LEAST_WORDS * len(wanted)
 
@@ -67,14 +75,20 @@ def _states(reply: str, fact: str) -> bool:
     return is_there and all(has_number(reply, number, fact) for number in numbers)
 
 
-@dataclass(frozen=True)
+def _as_parts(value: Any) -> Any:
+    """The parts of a goal; a text is one that has no fact."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    return [{"wants": part} if isinstance(part, str) else part for part in parts]
+
+
+@checked(frozen=True, config=_CONFIG)
 class SimulatedUser:
     """A person with questions of their own and a goal."""
 
-    id: str
+    id: _Text
     persona: str = ""
-    questions: tuple[str, ...] = ()
-    goal: tuple[GoalPart, ...] = ()
+    questions: _Texts = ()
+    goal: Annotated[tuple[GoalPart, ...], BeforeValidator(_as_parts)] = ()
 
 
 @dataclass
@@ -116,7 +130,7 @@ class Conversation:
         """Note the parts of the goal that a reply reaches; with `facts_only`, a model decides the parts without facts."""
         for at in self.open_parts:
             part = self.user.goal[at]
-            if (part.facts or not facts_only) and part.is_in(reply):
+            if (part.fact or not facts_only) and part.is_in(reply):
                 self.reached[at] = len(self.turns) + 1
 
 
@@ -128,22 +142,11 @@ class Message:
     made_by: str
 
 
-class Player(Protocol):
-    """Plays simulated users."""
-
-    name: str
-    # Whether it notes the parts of the goal without facts that are reached.
-    decides: bool
-
-    async def speak(self, talk: Conversation) -> Message | None:
-        """The next message; None if the user leaves. May note parts of the goal that are reached."""
-        ...
-
-
 class ScriptedPlayer:
     """Asks the persona's questions, then for the open parts of the goal, each at most twice, those asked least first."""
 
     name = RULES
+    # Whether it notes the parts of the goal without facts that are reached.
     decides = False
 
     async def speak(self, talk: Conversation) -> Message | None:
@@ -185,7 +188,7 @@ class ModelPlayer:
         reply = await self._judge.ask("simulated_user", SimulatedUserReply, data, guess, _check, talk.seed)
         for at in talk.open_parts:
             # What has a fact is decided by the fact.
-            if at + 1 in reply.reached and not talk.user.goal[at].facts and talk.turns:
+            if at + 1 in reply.reached and not talk.user.goal[at].fact and talk.turns:
                 talk.reached[at] = len(talk.turns)
         return None if reply.leaves and talk.turns else Message(" ".join(reply.message.split()), self.name)
 
@@ -203,50 +206,28 @@ def read_users(path: str) -> list[SimulatedUser]:
             entries = tomllib.loads(text).get("users", [])
         else:
             entries = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path}: cannot be read as TOML or JSON lines: {error}") from None
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"{path}: there is no user. Write [[users]] with a persona, questions and a goal.")
-    users = [_read_user(entry, f"{path}, user {number}") for number, entry in enumerate(entries, start=1)]
+    users = [_read_user(entry, number, path) for number, entry in enumerate(entries, start=1)]
     for name, count in Counter(user.id for user in users).items():
         if count > 1:
             raise UsageError(f"{path}: {count} users have the id '{name}'; write one of their own for each.")
     return users
 
 
-def _read_user(entry: Any, where: str) -> SimulatedUser:
-    entry = _known(entry, _NAMES, where)
-    goal = entry.get("goal", [])
-    questions = entry.get("questions", [])
-    parts = tuple(_read_part(part, where) for part in (goal if isinstance(goal, list) else [goal]))
-    asked = _texts(questions, f"{where}, questions")
-    if not asked and not parts:
-        raise UsageError(f"{where}: it has neither questions nor a goal, so there is nothing to talk about.")
-    number = where.rpartition(" ")[2]
-    [name], persona = _texts(entry.get("id", f"user-{number}"), f"{where}, id"), entry.get("persona", "")
-    return SimulatedUser(name, str(persona), asked, parts)
-
-
-def _read_part(part: Any, where: str) -> GoalPart:
-    if isinstance(part, str) and part.strip():
-        return GoalPart(part.strip())
-    named = _known(part, _PART_NAMES, f"{where}, goal")
-    if not isinstance(wants := named.get("wants"), str) or not wants.strip():
-        raise UsageError(f"{where}: a part of the goal has no 'wants'.")
-    return GoalPart(wants.strip(), _texts(named.get("fact", []), f"{where}, fact"))
-
-
-def _texts(value: Any, where: str) -> tuple[str, ...]:
-    items = value if isinstance(value, list) else [value]
-    if not all(isinstance(item, str | int | float) and str(item).strip() for item in items):
-        raise UsageError(f"{where}: write a text, or a list of texts.")
-    return tuple(str(item).strip() for item in items)
-
-
-def _known(entry: Any, names: tuple[str, ...], where: str) -> Mapping[str, Any]:
-    if not isinstance(entry, Mapping):
-        raise UsageError(f"{where}: write it as a table with {', '.join(names)}.")
-    for name in entry:
-        if name not in names:
-            raise UsageError(f"{where}: unknown name '{name}'. Choose from: {', '.join(names)}.")
-    return entry
+def _read_user(entry: Any, number: int, path: str) -> SimulatedUser:
+    try:
+        named = {"id": f"user-{number}", **entry} if isinstance(entry, dict) else entry
+        user = TypeAdapter(SimulatedUser).validate_python(named)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        hint = "A user has id, persona, questions and goal; a part of the goal has wants and fact."
+        raise UsageError(f"{path}, user {number}: {where}: {first['msg']}. {hint}") from None
+    if not user.questions and not user.goal:
+        raise UsageError(
+            f"{path}, user {number}: it has neither questions nor a goal, so there is nothing to talk about."
+        )
+    return user

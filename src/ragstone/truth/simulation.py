@@ -32,7 +32,7 @@ from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.llama import in_process
 from ragstone.tools.open_tools import gateway_settings
 from ragstone.truth.collect import ERROR, AnswerJournal, key_of, row_of, stopped_with
-from ragstone.truth.simulated_users import Conversation, Message, ModelPlayer, Player, ScriptedPlayer, SimulatedUser
+from ragstone.truth.simulated_users import Conversation, Message, ModelPlayer, ScriptedPlayer, SimulatedUser
 
 # Why a conversation ended.
 GOAL, LIMIT, NOTHING_LEFT, FAILED = "goal reached", "limit of turns", "nothing left to ask", "failed"
@@ -143,7 +143,7 @@ async def _talk_all(
     gateway = Gateway(gateway_settings(cast("JudgingOptions", options), concurrency), quoting=quoting)
     try:
         system = open_system(spec, gateway, options.get("template"), options.get("version"), options.get("parameters"))
-        player: Player = ScriptedPlayer()
+        player: ScriptedPlayer | ModelPlayer = ScriptedPlayer()
         if script.model is not None:
             player = ModelPlayer(Judge(gateway.open_llm(in_process(script.model)), PromptBook(script.prompts)))
         done = Simulation(system.name, player.name, script.conversations())
@@ -160,7 +160,7 @@ class _Talks:
     """Holds conversations, several at a time."""
 
     system: System
-    player: Player
+    player: ScriptedPlayer | ModelPlayer
     most_turns: int
     known: dict[str, Answer]
     keep: Callable[[SystemReply], None] | None
@@ -194,7 +194,7 @@ class _Talks:
                 await self._take_turn(talk)
 
     def _is_undecided(self, talk: Conversation) -> bool:
-        return self.player.decides and any(not talk.user.goal[at].facts for at in talk.open_parts)
+        return self.player.decides and any(not talk.user.goal[at].fact for at in talk.open_parts)
 
     async def _take_turn(self, talk: Conversation) -> None:
         with record_calls(self.done.calls, talk.id, "user"):
