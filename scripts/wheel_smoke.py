@@ -47,6 +47,7 @@ audit mine.py:judge --quote
 agree harbour-worse --human demo -m recall,token_f1
 stress HARBOUR/better.jsonl --system mine.py:answer -n 4 -m exact_match -q
 erag HARBOUR/better.jsonl --system mine.py:answer -n 2 -m token_f1 -q
+simulate HARBOUR/users.toml --system HARBOUR/toy_rag.py:answer -q
 metrics fact_recall
 validate HARBOUR/better.jsonl
 convert HARBOUR/better.jsonl -o better.parquet

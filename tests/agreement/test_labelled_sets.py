@@ -194,3 +194,26 @@ def test_on_the_command_line(cli, tmp_path):
     assert cli("judge-check", "--sets", "local").code == 2
     missing = cli("judge-check")
     assert (missing.code, "name a judge" in missing.err) == (2, True)
+
+
+def test_a_labelled_file_is_a_set(tmp_path):
+    rows = [
+        {"dataset": "x", "doc": f"Boat {n} leaves at nine.", "claim": f"Boat {n} leaves at {hour}.", "label": label}
+        for n in range(3)
+        for hour, label in (("nine", 1), ("ten", 0))
+    ]
+    path = tmp_path / "aggrefact.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert parse_sets(f"claims,{path}") == ["claims", str(path)]
+    groups = load_set(str(path))
+    assert [group.labels for group in groups] == [["supported", "unsupported"]] * 3
+
+    def by_words(claims, texts):
+        return [[float(claim in text) for text in texts] for claim in claims]
+
+    [found] = compare_judges([], [by_words], [str(path)])
+    assert (found.pairs, found.judged, found.accuracy, found.three_way) == (6, 6, 1.0, None)
+    bare = tmp_path / "answers.jsonl"
+    bare.write_text('{"id": "1", "question": "?", "answer": "a", "contexts": ["b"]}\n')
+    with pytest.raises(UsageError, match="no row has a text, an answer and the label 'supported'"):
+        load_set(str(bare))

@@ -78,6 +78,7 @@ def test_commands_with_models_have_the_same_call_limits():
         "stress",
         "erag",
         "pool",
+        "simulate",
         "sweep",
         "truth collect",
         "truth extract",

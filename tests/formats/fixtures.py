@@ -569,3 +569,58 @@ def fixture_langsmith(tmp_path: Path) -> list[str]:
     path = tmp_path / "langsmith.jsonl"
     _write_jsonl(path, records.langsmith_runs())
     return [str(path)]
+
+
+def fixture_hallucination_sets(tmp_path: Path) -> list[str]:
+    """LLM-AggreFact's names."""
+    rows = [
+        {"dataset": "RAGTruth", "doc": "It leaves at eight.", "claim": f"It leaves at {hour}.", "label": label}
+        for hour, label in (("eight", 1), ("nine", 0))
+    ]
+    path = tmp_path / "aggrefact.jsonl"
+    _write_jsonl(path, rows)
+    return [str(path)]
+
+
+def fixture_atif(tmp_path: Path) -> list[str]:
+    """Two trajectories as JSON lines; Harbor writes one per file."""
+    path = tmp_path / "trajectories.jsonl"
+    _write_jsonl(path, trajectories())
+    return [str(path)]
+
+
+def trajectories() -> list[dict[str, Any]]:
+    """A conversation with a search, and a task with an image."""
+    call = {"tool_call_id": "c1", "function_name": "search", "arguments": {"query": "ferry timetable"}}
+    observation = {"results": [{"source_call_id": "c1", "content": "The ferry leaves at eight."}]}
+    metrics = [
+        {"prompt_tokens": 100, "completion_tokens": 10, "cost_usd": 0.001},
+        {"prompt_tokens": 200, "completion_tokens": 20, "cost_usd": 0.002},
+    ]
+    steps = [
+        {"source": "system", "message": "You know the harbour."},
+        {"source": "user", "message": "When does the ferry leave?", "timestamp": "2025-10-16T14:30:00Z"},
+        {
+            "source": "agent",
+            "message": "Let me look.",
+            "tool_calls": [call],
+            "observation": observation,
+            "metrics": metrics[0],
+        },
+        {"source": "agent", "message": "At eight.", "timestamp": "2025-10-16T14:30:04Z", "metrics": metrics[1]},
+        {"source": "user", "message": "And back?"},
+        {"source": "agent", "message": "At nine."},
+    ]
+    picture = [{"type": "text", "text": "Which ship is this?"}, {"type": "image", "source": {"path": "ship.png"}}]
+    short = [{"source": "user", "message": picture}, {"source": "agent", "message": "The Maren."}]
+    agent = {"name": "harbour-agent", "version": "1.0", "model_name": "m-1"}
+    return [
+        {
+            "schema_version": "ATIF-v1.6",
+            "session_id": f"run-{number}",
+            "agent": agent,
+            "steps": [{"step_id": at, **step} for at, step in enumerate(some, start=1)],
+            "final_metrics": {"total_prompt_tokens": 5, "total_completion_tokens": 7},
+        }
+        for number, some in enumerate((steps, short), start=1)
+    ]

@@ -23,6 +23,8 @@ def test_each_module_with_a_format_is_listed_under_its_name():
             "langfuse",
             "langsmith",
             "phoenix",
+            "hallucination_sets",
+            "atif",
         ),
     }
     assert all(find_format(name).name == name for name in formats())

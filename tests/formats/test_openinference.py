@@ -71,6 +71,7 @@ def test_a_sample_a_trace(tmp_path):
         "time": "2024-05-01T10:00:00+00:00",
         "session_id": "s1",
         "span_names": ["answer", "retrieve"],
+        "root_span_id": "t1-answer",
     }
     assert (second.question, second.answer, second.contexts) == (
         "What do adults pay?",

@@ -87,3 +87,42 @@ def test_a_comparison_of_quantiles(two_runs):
     assert item.low <= 0.5 <= item.high
     same = ragstone.compare_runs(two_runs[0], two_runs[0])["system.latency(q=0.95)"]
     assert (same.difference, same.verdict) == (0, "no evidence")
+
+
+def answers(right, of=40):
+    """Each answer takes 100 to 160 tokens in and 20 out."""
+    return [
+        {"id": f"q{at}", "question": f"How much is it, {at}?", "answer": "12" if at < right else "13", "references": ["12"],
+         "input_tokens": 100 + at % 7 * 10, "output_tokens": 20}
+        for at in range(of)
+    ]  # fmt: skip
+
+
+def test_tokens_per_correct_answer(tmp_path, monkeypatch):
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    name = "system.tokens_per_correct_answer"
+    runs = {right: ragstone.evaluate(answers(right), ["tokens_per_correct"], tmp_path) for right in (30, 15, 3, 0)}
+    spent = sum(120 + at % 7 * 10 for at in range(40))
+    for right in (30, 15, 3):
+        row = runs[right].summary()[name]
+        assert row.mean == pytest.approx(spent / right)
+        assert row.ci_low < row.mean < row.ci_high < np.inf
+    none = runs[0].summary()[name]
+    assert (none.mean, none.n_ok) == (None, 40)
+    assert "no score of all rows" in none.reason
+    item = ragstone.compare(runs[30], runs[15])[name]
+    assert (item.difference, item.verdict) == (pytest.approx(spent / 15 - spent / 30), "worse")
+    item = ragstone.compare(runs[30], runs[0])[name]
+    assert (item.difference, item.note) == (None, "a run has no score of all rows together")
+    item = ragstone.compare(runs[15], runs[3])[name]
+    assert np.isfinite([item.low, item.high]).all()
+
+
+def test_tokens_of_one_side_count_and_rows_without_any_do_not(monkeypatch):
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    rows = [{"id": str(at), "question": "Fare?", "answer": "12", "references": ["12"]} for at in range(3)]
+    run = ragstone.evaluate(
+        [{**rows[0], "output_tokens": 7}, {**rows[1], "input_tokens": -1}, rows[2]], ["tokens_per_correct"]
+    )
+    row = run.summary()["system.tokens_per_correct_answer"]
+    assert (row.mean, row.n_ok, row.n_skipped) == (7, 1, 2)

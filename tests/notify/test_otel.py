@@ -60,6 +60,57 @@ def test_a_failed_score_is_an_error_and_a_skipped_one_is_nothing(tmp_path, kept,
     assert "gen_ai.evaluation.score.value" not in item.log_record.attributes
 
 
+TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+
+@pytest.mark.parametrize("prefix", ["", "0x"])
+def test_events_are_joined_to_the_evaluated_span(tmp_path, kept, monkeypatch, prefix):
+    import ragstone
+
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    ids = {"trace_id": f"{prefix}{TRACE}", "start_time": "2024-05-01T10:00:00Z", "end_time": "2024-05-01T10:00:01Z"}
+    asked = {
+        "openinference.span.kind": "CHAIN",
+        "input.value": "When does the ferry leave?",
+        "output.value": "At eight.",
+    }
+    found = {
+        "openinference.span.kind": "RETRIEVER",
+        "retrieval.documents.0.document.content": "The ferry leaves at eight.",
+    }
+    spans = [
+        {**ids, "span_id": f"{prefix}{SPAN}", "parent_id": None, "name": "answer", "attributes": asked},
+        {**ids, "span_id": "11f067aa0ba902b7", "parent_id": f"{prefix}{SPAN}", "name": "search", "attributes": found},
+    ]
+    run = ragstone.evaluate(spans, ["ragchecker.faithfulness", "k_precision"], tmp_path)
+    provider, exporter = kept
+    assert emit_results(run, provider) == 2
+    records = {
+        item.log_record.attributes["gen_ai.evaluation.name"]: item.log_record for item in exporter.get_finished_logs()
+    }
+    for record in records.values():
+        assert (f"{record.trace_id:032x}", f"{record.span_id:016x}") == (TRACE, SPAN)
+    judged = records["ragchecker.faithfulness"].attributes
+    assert judged["gen_ai.evaluation.score.label"] == "pass"
+    assert judged["gen_ai.evaluation.explanation"].endswith("of 2 words in answer claims")
+    assert judged["ragstone.evaluator.kind"] == "judge"
+    assert "local-judge/" in judged["ragstone.evaluator.model"]
+    assert records["k_precision"].attributes["ragstone.evaluator.kind"] == "code"
+    assert "ragstone.evaluator.model" not in records["k_precision"].attributes
+
+
+def test_labels_only_where_the_metric_decides(run, kept):
+    provider, exporter = kept
+    emit_results(run, provider)
+    for item in exporter.get_finished_logs():
+        record = item.log_record
+        assert not record.trace_id  # the samples are not traces
+        value, label = (record.attributes.get(f"gen_ai.evaluation.score.{name}") for name in ("value", "label"))
+        limit = {"token_f1": 0.5}.get(record.attributes["gen_ai.evaluation.name"], 0.8)
+        has_label = limit == 0.8 or value in (0, 1)
+        assert label == (("pass" if value >= limit else "fail") if has_label else None)
+
+
 def test_over_http(run, loopback, monkeypatch):
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http._log_exporter")
     from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest

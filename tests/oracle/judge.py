@@ -238,6 +238,14 @@ def _checklist(data: Data) -> dict[str, Any]:
     return {"items": verdicts}
 
 
+def _simulated_user(data: Data) -> dict[str, Any]:
+    """Asks for the last part that is open, in its own words; a part is reached by an answer that names crowns."""
+    heard = [text for text in data["messages"] if text.startswith("assistant: ")]
+    reached = [number for number, part in enumerate(data["goal"], 1) if "fare" in part and "crowns" in " ".join(heard)]
+    wanted = [part for number, part in enumerate(data["goal"], 1) if number not in reached]
+    return {"reached": reached, "leaves": not wanted, "message": f"And {wanted[-1]}?" if wanted else ""}
+
+
 def _pass_fail(data: Data) -> dict[str, Any]:
     share = worth(data["answer"], data)
     return {"reasoning": f"It is worth {share:.2f}.", "verdict": "pass" if share > 0.5 else "fail"}
@@ -303,6 +311,7 @@ _TASKS: dict[str, Callable[[Data], Any]] = {
     "own_reference": _own_reference,
     "pair": _pair,
     "standalone_question": lambda data: {"question": data["question"]},
+    "simulated_user": _simulated_user,
     "token_support": _token_support,
     "token_contradiction": _token_contradiction,
     "token_match": _token_match,

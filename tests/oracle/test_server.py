@@ -23,6 +23,9 @@ SAMPLE = make_samples(3)[2]
 ROW = SAMPLE.row()
 CLAIMS = [statement.text for statement in claims(SAMPLE.answer)]
 DATA = {
+    "persona": "In a hurry.",
+    "goal": ["the fare"],
+    "messages": ["user: What is the fare?", "assistant: I do not know."],
     "question": ROW["question"],
     "answer": ROW["answer"],
     "text": ROW["answer"],

@@ -1,4 +1,4 @@
-"""Judges side by side on labelled sets that come with Ragstone. No judge of ours was trained on them."""
+"""Judges side by side on labelled sets that come with Ragstone, or on a file. No judge of ours was trained on these sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import numpy as np
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE, Verdict
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.quote import QuoteLine, sum_calls
-from ragstone.errors import Skip, StopRunError, UnknownNameError
+from ragstone.errors import Skip, StopRunError, UnknownNameError, UsageError
+from ragstone.formats import read_dataset
+from ragstone.formats.hallucination_sets import SUPPORTED
 from ragstone.llm.base import LLMError, LLMStoppedError
 from ragstone.llm.budget import parse_budget
 from ragstone.llm.concurrency import gather_then_raise
@@ -23,6 +25,7 @@ from ragstone.llm.wrappers import Call, record_calls
 from ragstone.models.checker_facts import recognise
 from ragstone.stats.rater_agreement import make_auc, make_calibration_error
 from ragstone.stats.resampled_measures import estimate, take_measure
+from ragstone.storage.places import open_place
 from ragstone.tools.judging_options import DEFAULT_CONCURRENCY
 from ragstone.tools.open_tools import ToolFactory, find_function
 from ragstone.tools.protocols import Joint
@@ -85,13 +88,8 @@ class SetResult:
 
 
 def load_set(name: str, limit: int | None = None) -> list[Group]:
-    """The groups of a set; with a limit, groups from all over it with about that many pairs."""
-    packed = (resources.files("ragstone.agreement") / "sets" / f"{name}.jsonl.xz").read_bytes()
-    rows = [json.loads(line) for line in lzma.decompress(packed).splitlines()]
-    groups = [
-        Group(row["domain"], row["question"], row["texts"], *map(list, zip(*row["claims"], strict=True)))
-        for row in rows
-    ]
+    """The groups of a set or a file; with a limit, groups from all over it with about that many pairs."""
+    groups = _packed_set(name) if name in SETS else _read_file(name)
     if limit is None:
         return groups
     order = np.random.default_rng(0).permutation(len(groups))
@@ -106,14 +104,39 @@ def load_set(name: str, limit: int | None = None) -> list[Group]:
     return chosen
 
 
+def _packed_set(name: str) -> list[Group]:
+    packed = (resources.files("ragstone.agreement") / "sets" / f"{name}.jsonl.xz").read_bytes()
+    rows = [json.loads(line) for line in lzma.decompress(packed).splitlines()]
+    return [
+        Group(row["domain"], row["question"], row["texts"], *map(list, zip(*row["claims"], strict=True)))
+        for row in rows
+    ]
+
+
+def _read_file(path: str) -> list[Group]:
+    """The answers of a labelled file, each as one claim about its texts; those about the same texts are one group."""
+    groups: dict[tuple[str, ...], Group] = {}
+    for sample in read_dataset(path):
+        texts, label = [chunk.text for chunk in sample.contexts or ()], sample.metadata.get(SUPPORTED)
+        if not texts or sample.answer is None or not isinstance(label, bool):
+            continue
+        question = sample.question or ""
+        group = groups.setdefault((question, *texts), Group("", question, texts, [], []))
+        group.claims.append(sample.answer)
+        group.labels.append("supported" if label else "unsupported")
+    if not groups:
+        raise UsageError(f"{path}: no row has a text, an answer and the label '{SUPPORTED}' in its metadata")
+    return list(groups.values())
+
+
 def parse_sets(text: str) -> list[str]:
-    """The names of sets in a list with commas; `all` is all of them."""
+    """The names of sets and files in a list with commas; `all` is all sets."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names or [""]:
-        if name not in (*SETS, "all"):
+        if name not in (*SETS, "all") and not ("." in name and open_place(name).exists()):
             hint = f"Choose from: all, {', '.join(SETS)}. Name judges with --judge or --checker."
             raise UnknownNameError("labelled set", name, (*SETS, "all"), hint)
-    return list(SETS) if "all" in names else list(dict.fromkeys(names))
+    return list(dict.fromkeys(one for name in names for one in (SETS if name == "all" else [name])))
 
 
 def compare_judges(

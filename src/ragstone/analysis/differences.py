@@ -332,6 +332,8 @@ def compare_corpus(
     if corpus.additive:
         first, second = (_table(column) for column in kept)
         ends = [float(score(table.sum(axis=0))) for table in (first, second)]
+        if not np.isfinite(ends).all():
+            return replace(found, note="a run has no score of all rows together")
         compared = compare_sums(first, second, score, labels, settings.level, settings.resamples, settings.seed)
     else:
         lists = [list(column.to_numpy()) for column in kept]

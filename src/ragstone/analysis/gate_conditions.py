@@ -46,6 +46,8 @@ class Check:
     relative: bool = False
     # Without a limit: fails only if the loss is significant, as in `compare`, or if more rows fail newly than are fixed.
     is_test: bool = False
+    # An acceptance criterion in the words of the user.
+    words: str = ""
 
     @property
     def is_change(self) -> bool:
@@ -58,6 +60,8 @@ class Check:
         return self.kind in COUNTS
 
     def __str__(self) -> str:
+        if self.words:
+            return self.words
         limit = f"{100 * self.limit:g} %" if self.relative else f"{self.limit:g}"
         if self.is_test:
             return f"{self.metric} not worse" if self.metric else "newly failing rows ≤ fixed rows"

@@ -41,6 +41,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     STRESS: {
         "stress": "Test a generator with noisy, missing and false passages.",
+        "simulate": "Let simulated users talk to your system, and write the conversations for `ragstone run`.",
         "erag": "Score each retrieved chunk by the answer it gives alone.",
     },
     TOOLS: {

@@ -134,7 +134,7 @@ def judge_check(
     sets: str | None = option(
         None,
         "--sets",
-        f"Compare judges on labelled sets: {', '.join(_SETS)}. All without a value.",
+        f"Compare judges on labelled sets ({', '.join(_SETS)}; all without a value) or labelled files.",
         METRICS,
         metavar="[NAMES]",
         bare="all",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -15,12 +15,16 @@ from ragstone.cli.output import noting
 from ragstone.errors import RagstoneError, StorageError, UnknownNameError, UsageError
 from ragstone.tools.model_options import Option
 
+if TYPE_CHECKING:
+    from ragstone.analysis.acceptance import Criterion
+
 FILE = "ragstone.toml"
 VARIABLE = "RAGSTONE_CONFIG"
 # `ragstone gate` reads these keys itself: its conditions are tables of metrics and numbers.
 _READ_BY_COMMAND = {
     "gate": frozenset({"min", "max", "max_drop", "max_rise", "max_worse", "max_new_failures", "against", "baseline"})
 }
+ACCEPT = "accept"
 _PATHS = ("FILE", "FOLDER", "ROOT", "PATH", "TARGET")
 _KINDS: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
@@ -74,6 +78,15 @@ def find_config(named: str | None = None) -> Config | None:
     named = named or os.environ.get(VARIABLE) or None
     path = Path(named) if named else next((one for one in _candidates() if one.is_file()), None)
     return None if path is None else Config(path, _read(path), named is not None)
+
+
+def find_criteria(config: Config | None) -> list[Criterion]:
+    """The acceptance criteria of a settings file."""
+    if config is None or ACCEPT not in config.table:
+        return []
+    from ragstone.analysis.acceptance import read_criteria
+
+    return read_criteria(config.table[ACCEPT], str(config.path))
 
 
 def _candidates() -> Iterator[Path]:
@@ -131,6 +144,8 @@ def _check(config: Config, group: Any) -> None:
     """Raises a UsageError for an unknown section or key, or for a value of the wrong type."""
     common = {_key(flag): item for item in SHARED.values() for flag in item.flags.split() if flag.startswith("--")}
     for key, value in config.table.items():
+        if key == ACCEPT:
+            continue  # `gate` and `run` read it
         if _is_section(key, value) and key in group.commands:
             _check_section(config, group.commands[key], key, value)
         elif _key(key) not in common or (isinstance(value, Mapping) and _key(key) != "map"):

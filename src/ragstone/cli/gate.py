@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.config import Config, find_config
+from ragstone.cli.config import ACCEPT, Config, find_config, find_criteria
 from ragstone.cli.options import DATA, METRICS, OUTPUT, RUN, argument, load_metrics_files, option, shared
 from ragstone.cli.output import command_line, console, find_folder, find_run, next_steps, print_json, remark
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from ragstone.analysis.acceptance import Criterion
     from ragstone.analysis.alignment import Baseline
     from ragstone.analysis.gate_conditions import Check, GateOutcome
     from ragstone.analysis.gates import Gate
@@ -84,7 +85,7 @@ def gate(
 ) -> None:
     """Pass or fail a run in CI.
 
-    Exit code 0: passed, 3: failed, 4: cannot tell, by confidence intervals. Without conditions on the command line, those in [gate] of ragstone.toml apply. A baseline without a limit: no more rows may fail newly than are fixed, and no headline metric may be significantly worse.
+    Exit code 0: passed, 3: failed, 4: cannot tell, by confidence intervals. Without conditions on the command line, those in [gate] and [accept] of ragstone.toml apply. A baseline without a limit: no more rows may fail newly than are fixed, and no headline metric may be significantly worse.
     """
     from ragstone.analysis.gate_conditions import NOT_WORSE, parse_checks, parse_inconclusive
 
@@ -95,7 +96,9 @@ def gate(
     checks += parse_checks("max-worse", max_worse)
     checks += parse_checks("max-new-failures", [] if max_new_failures is None else [str(max_new_failures)])
     config, is_of_file = find_config(click.get_current_context().params.get("config")), False
+    criteria: list[Criterion] = []
     if config is not None and (config.is_named or not checks):
+        criteria = find_criteria(config)
         more, named = _read_conditions(config)
         checks = [*checks, *more]
         if against is None and baseline is None:
@@ -108,8 +111,11 @@ def gate(
             raise UsageError("--sequential with a baseline needs --max-drop METRIC=VALUE: the largest allowed drop")
         checks += NOT_WORSE
     old = _find_against(against, is_of_file, out) if against else None
-    decision, compared = _decide(run, checks, old, baseline, require_baseline, cluster, max_failed, sequential, out)
-    decision = replace(decision, inconclusive=counts_as)
+    if checks or not criteria:
+        decision, compared = _decide(run, checks, old, baseline, require_baseline, cluster, max_failed, sequential, out)
+    else:
+        decision, compared = _of_acceptance_only(run, out), None
+    decision = replace(_accept(decision, run, criteria, cluster, out), inconclusive=counts_as)
     _write(decision, markdown, junit)
     if comment is not None:
         _comment(decision, run, compared, cluster, comment, out)
@@ -124,6 +130,25 @@ def gate(
         shown = compared.id if baseline and compared else against
         _suggest(decision, run, shown, baseline is not None, out, metrics_file)
     raise click.exceptions.Exit(decision.exit_code)
+
+
+def _of_acceptance_only(run: str, out: str) -> Gate:
+    from ragstone.analysis.gates import Gate
+
+    found = find_run(run, out)
+    return Gate(found.name, found.path, None, ())
+
+
+def _accept(decision: Gate, run: str, criteria: list[Criterion], cluster: str | None, out: str) -> Gate:
+    """The decision with the acceptance criteria of the settings file."""
+    if not criteria:
+        return decision
+    if decision.sequential:
+        raise UsageError("[accept] of ragstone.toml needs a finished run: leave out --sequential")
+    from ragstone.analysis.acceptance import with_acceptance
+    from ragstone.analysis.differences import Settings
+
+    return with_acceptance(decision, find_run(run, out), criteria, Settings(cluster=cluster))
 
 
 def _suggest(
@@ -218,7 +243,7 @@ def _read_conditions(config: Config) -> tuple[list[Check], tuple[str | None, str
     from ragstone.analysis.gate_conditions import KINDS, read_checks
 
     table = config.table.get("gate", {})
-    if config.is_named and not table:
+    if config.is_named and not table and ACCEPT not in config.table:
         raise UsageError(f"{config.path} has no [gate] table")
     for key, kind in (("against", "run"), ("baseline", "branch")):
         if not isinstance(table.get(key), str | None):

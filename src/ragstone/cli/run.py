@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ragstone.cli.config import find_config, find_criteria
 from ragstone.cli.evaluation import (
     evaluate_data,
     fail_if_too_few_scored,
@@ -48,6 +49,7 @@ from ragstone.errors import UnknownNameError, UsageError
 from ragstone.tools.model_options import ModelOptions
 
 if TYPE_CHECKING:
+    from ragstone.analysis.acceptance import Criterion
     from ragstone.notify.notify import Listeners
     from ragstone.storage.runs import Run
 
@@ -116,11 +118,14 @@ def run(
     if write_as not in (None, *_RESULT_FORMATS):
         raise UnknownNameError("format of results", write_as, _RESULT_FORMATS, "Choose from: dial, ragchecker.")
     listeners = _read_listeners(webhook, webhook_format, otel, mlflow)
+    criteria = find_criteria(find_config(click.get_current_context().params.get("config")))
     if write_as == "ragchecker":
         metrics = metrics or ["ragchecker"]
     finished = evaluate_data(source, metrics, out, options, quiet, json)
     is_shown = json or write_as != "ragchecker"
     diagnosis = show_run(finished, out, json, full, quiet, bool(metrics), max_failed) if is_shown else None
+    if is_shown and not json:
+        _show_acceptance(finished, criteria)
     _export(finished, write_as, json, quiet)
     if listeners is not None:
         from ragstone.notify.notify import send_notifications
@@ -157,6 +162,22 @@ def _read_with_facts(
     if not json:
         click.echo(found.sentence)
     return source
+
+
+def _show_acceptance(finished: Run, criteria: list[Criterion]) -> None:
+    """Prints the outcomes of [accept] in ragstone.toml; `ragstone gate` makes them an exit code."""
+    if not criteria:
+        return
+    from ragstone.analysis.acceptance import with_acceptance
+    from ragstone.analysis.gates import Gate
+    from ragstone.report.gates import acceptance_report
+
+    try:
+        gate = with_acceptance(Gate(finished.name, finished.path, None, ()), finished, criteria)
+    except UsageError as error:
+        remark(str(error))  # the run is stored; `ragstone gate` refuses it
+        return
+    console().print("", acceptance_report(gate), sep="\n")
 
 
 def resume_command(arguments: Sequence[str]) -> str:

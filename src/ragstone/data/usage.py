@@ -14,6 +14,8 @@ USAGE = {
     "output_tokens": "tokens that language models wrote",
     "cost_usd": "price of the answer in US dollars",
 }
+# The id of the root span, if the sample was read from a trace; the id of the sample is that of the trace.
+ROOT_SPAN = "root_span_id"
 # The id of the question that several rows answer; rows without it answer a question of their own.
 REPEAT_OF = "repeat_of"
 # The other answers to the same question.

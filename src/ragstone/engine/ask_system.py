@@ -219,7 +219,7 @@ async def answer_all(
 
     async def work() -> None:
         for position, asked in waiting:
-            outcomes[position] = await _answer(system, asked)
+            outcomes[position] = await answer_one(system, asked)
             if on_outcome is not None:
                 on_outcome(outcomes[position])
 
@@ -227,7 +227,8 @@ async def answer_all(
     return [outcomes[position] for position in sorted(outcomes)]
 
 
-async def _answer(system: System, asked: Asked) -> SystemReply:
+async def answer_one(system: System, asked: Asked) -> SystemReply:
+    """Ask one question; an LLMError becomes the reason for a missing answer."""
     calls: list[Call] = []
     started = time.perf_counter()
     answer, error = None, None

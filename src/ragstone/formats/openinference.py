@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ragstone.data.usage import ROOT_SPAN
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.spans import Span, parse_span, unpack_spans
@@ -22,7 +23,8 @@ PHOENIX_MARKS = [{"context", "span_kind", "status_code"}, {"context.trace_id", "
 
 
 def _load(sources: Sequence[Source], report: Report) -> tuple[Iterable[Span], Extras]:
-    return (span for where, raw in raw_spans(sources, report) if (span := parse(raw, where, report))), {}
+    spans = [span for where, raw in raw_spans(sources, report) if (span := parse(raw, where, report))]
+    return spans, {span.trace: {"metadata": {ROOT_SPAN: span.id}} for span in spans if span.is_root and span.id}
 
 
 def raw_spans(sources: Iterable[Source], report: Report) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ragstone.data.usage import ROOT_SPAN
 from ragstone.formats.messages import decode
 from ragstone.formats.openinference import PHOENIX_MARKS, parse, raw_spans
 from ragstone.formats.reports import Report
@@ -31,7 +32,7 @@ def _load(sources: Sequence[Source], report: Report) -> tuple[Iterable[Span], Ex
             continue
         spans.append(span)
         if span.is_root:
-            about = {"root_span_id": span.id} if span.id else {}
+            about = {ROOT_SPAN: span.id} if span.id else {}
             scores = [*_annotations(decode(row.get("annotations"))), *_evaluations(row)]
             extras[span.trace] = {"metadata": {**about, **feedback_values(scores)}}
     return spans, extras

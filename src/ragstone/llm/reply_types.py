@@ -390,6 +390,14 @@ class AnswerReply(BaseModel):
     answer: str
 
 
+class SimulatedUserReply(BaseModel):
+    """The parts of the goal that a simulated user has reached, and the next message."""
+
+    reached: list[int]
+    leaves: bool
+    message: str
+
+
 class YesNoReply(RootModel[Literal["yes", "no"]]):
     """One word, read from the probabilities of the first token."""
 
@@ -416,6 +424,7 @@ KINDS: dict[str, type[BaseModel]] = {
     "standalone_question": StandaloneQuestionReply,
     "answer_from_passages": AnswerReply,
     "answer_from_memory": AnswerReply,
+    "simulated_user": SimulatedUserReply,
     "nuggets": NuggetLabelsReply,
     "new_nuggets": NewNuggetsReply,
     "nugget_importance": NuggetImportanceReply,

@@ -5,13 +5,18 @@ The score of a run is a mean or, with `q`, a quantile: `latency_p95` is `system.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ragstone.data.usage import USAGE, number_of
 from ragstone.errors import Skip
-from ragstone.registry import evidence, metric
+from ragstone.registry import Corpus, evidence, metric
 
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+# The probability from which an answer counts as right.
+_MATCH = 0.5
 _SOURCE = "metadata of the sample, from `truth collect`, a trace or a log"
 
 
@@ -64,6 +69,44 @@ def output_tokens(metadata: dict[str, Any]) -> float:
 def cost_usd(metadata: dict[str, Any]) -> float:
     """Price of the answer in US dollars."""
     return _find(metadata, "cost_usd")
+
+
+@evidence
+def tokens_and_match(metadata: dict[str, Any], reference_matches: Sequence[float]) -> list[float]:
+    """Tokens of the answer, sent and written as far as they are known, and 1 if it matches a reference, otherwise 0."""
+    counts = [number_of(metadata.get(name)) for name in ("input_tokens", "output_tokens")]
+    if not any(count is not None and count >= 0 for count in counts):
+        raise Skip("the metadata has neither input_tokens nor output_tokens")
+    return [sum(count for count in counts if count is not None and count >= 0), float(max(reference_matches) >= _MATCH)]
+
+
+def _tokens_per_match(sums: np.ndarray) -> np.ndarray:
+    """Infinite without a right answer; a resample without one counts as half of one, so that intervals have an end."""
+    tokens, right = sums[..., 0], sums[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(tokens / (right if sums.ndim == 1 else np.maximum(right, 0.5)))
+
+
+@metric(
+    "system.tokens_per_correct_answer",
+    family="system",
+    bounds=(0.0, None),
+    better="lower",
+    judges="system",
+    against="metadata",
+    source=_SOURCE,
+    misleads="It depends on the judge, whose mistakes are not in its interval. Tokens of two models differ in size and in price. "
+    "Rows without tokens or references do not count.",
+    aliases=("tokens_per_correct_answer", "tokens_per_correct"),
+    corpus=Corpus("tokens_and_match", _tokens_per_match),
+)
+def tokens_per_correct_answer(tokens_and_match: Sequence[float]) -> float:
+    """Tokens that the system spends, on right and wrong answers, per right answer.
+
+    Sum of the tokens sent and written / number of answers that match a reference with a probability of 0.5 or more
+    (`answer_match`). A row is its own tokens. There is no score if no answer matches. Skipped without tokens in the metadata.
+    """
+    return tokens_and_match[0]
 
 
 @metric(

@@ -9,12 +9,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragstone._version import __version__
+from ragstone.analysis.sample_evidence import Case, read_cases_at
 from ragstone.data.summary import ALL
+from ragstone.data.types import Sample
+from ragstone.data.usage import ROOT_SPAN
+from ragstone.engine.metric_choice import find_metric
 from ragstone.errors import MissingExtraError
+from ragstone.notify.push import explain_score
+from ragstone.storage.run_info import MetricInfo
 from ragstone.storage.runs import Run, read_batches
+from ragstone.storage.scores import read_ids
 
 EVENT = "gen_ai.evaluation.result"
 _COLUMNS = ["sample_id", "metric", "value", "status", "reason", "signature"]
+_CELLS_AT_ONCE = 1_000
+_HEX = re.compile(r"(?:0x)?([0-9a-fA-F]+)")
+_TRACE_DIGITS, _SPAN_DIGITS = 32, 16
 _FLUSH_MS = 30_000
 _FILES = ("manifest", "summary", "scores")
 _REFUSED = re.compile(r"[^\w\-. /:]")
@@ -37,10 +47,11 @@ def emit_results(run: Run, provider: Any = None) -> int:
     try:
         logger = provider.get_logger("ragstone", __version__)
         record_type = importlib.import_module("opentelemetry._logs").LogRecord
+        sampled = importlib.import_module("opentelemetry.trace").TraceFlags(1)
         count = 0
-        for attributes in event_attributes(run):
-            record = record_type(timestamp=time.time_ns(), event_name=EVENT, attributes=dict(attributes))
-            logger.emit(record)
+        for attributes, (trace, span) in make_events(run):
+            joined = {"trace_id": trace, "span_id": span, "trace_flags": sampled} if trace else {}
+            logger.emit(record_type(timestamp=time.time_ns(), event_name=EVENT, attributes=attributes, **joined))
             count += 1
         if not provider.force_flush(_FLUSH_MS):
             raise TimeoutError("the events were not accepted in time")
@@ -50,24 +61,58 @@ def emit_results(run: Run, provider: Any = None) -> int:
             provider.shutdown()
 
 
-def event_attributes(run: Run) -> Iterator[Mapping[str, Any]]:
-    """The attributes of each event: those of the conventions, then run, sample and signature."""
-    shared = {"ragstone.run.id": run.id, "ragstone.run.name": run.name}
+def make_events(run: Run) -> Iterator[tuple[dict[str, Any], tuple[int | None, int | None]]]:
+    """The attributes of each event, and the trace and the span of the evaluated answer, None if they are not known."""
+    metrics = {metric.metric: metric for metric in run.info.metrics}
+    rows = {name: row for row, name in enumerate(read_ids(run))}
     for batch in read_batches(run.folder.scores, _COLUMNS):
-        for cell in batch.to_pylist():
-            if cell["status"] == "skipped":
-                continue
-            attributes = {
-                "gen_ai.evaluation.name": cell["metric"],
-                **shared,
-                "ragstone.sample.id": cell["sample_id"],
-                "ragstone.metric.signature": cell["signature"],
-            }
-            if cell["status"] == "failed":
-                attributes |= {"error.type": "evaluation_failed", "gen_ai.evaluation.explanation": cell["reason"] or ""}
-            else:
-                attributes["gen_ai.evaluation.score.value"] = float(cell["value"])
-            yield attributes
+        cells = [cell for cell in batch.to_pylist() if cell["status"] != "skipped"]
+        for start in range(0, len(cells), _CELLS_AT_ONCE):
+            some = cells[start : start + _CELLS_AT_ONCE]
+            cases = read_cases_at(run, sorted({rows[cell["sample_id"]] for cell in some}), run.info.evidence)
+            for cell in some:
+                case = cases[rows[cell["sample_id"]]]
+                yield _attributes(run, cell, metrics[cell["metric"]], case), span_of(case.sample)
+
+
+def _attributes(run: Run, cell: Mapping[str, Any], metric: MetricInfo, case: Case) -> dict[str, Any]:
+    """Those of the conventions, then run, sample, and the identity of the evaluator."""
+    models = dict.fromkeys(judge.name for tool in metric.signature.tools.values() for judge in tool.judges)
+    found = {
+        "gen_ai.evaluation.name": cell["metric"],
+        "ragstone.run.id": run.id,
+        "ragstone.run.name": run.name,
+        "ragstone.sample.id": cell["sample_id"],
+        "ragstone.metric.signature": cell["signature"],
+        "ragstone.evaluator.kind": "judge" if metric.is_judged else "code",
+        **({"ragstone.evaluator.model": ", ".join(models)} if metric.is_judged else {}),
+    }
+    if cell["status"] == "failed":
+        return found | {"error.type": "evaluation_failed", "gen_ai.evaluation.explanation": cell["reason"] or ""}
+    texts = {"score.label": label_of(metric.metric, cell["value"]), "explanation": explain_score(metric, case)}
+    found |= {f"gen_ai.evaluation.{name}": text for name, text in texts.items() if text}
+    return found | {"gen_ai.evaluation.score.value": float(cell["value"])}
+
+
+def label_of(metric: str, value: float) -> str:
+    """`pass` or `fail` by the threshold of the metric, or if the value is the best or the worst of two; otherwise empty."""
+    known = find_metric(metric)
+    if known is None or known.spec.better == "none" or known.is_of_all_rows:
+        return ""
+    if known.spec.good is None and (known.spec.bounds != (0.0, 1.0) or value not in (0, 1)):
+        return ""
+    limit = known.spec.good.limit if known.spec.good else 0.5
+    is_good = value <= limit if known.spec.better == "lower" else value >= limit
+    return "pass" if is_good else "fail"
+
+
+def span_of(sample: Sample) -> tuple[int | None, int | None]:
+    """The trace of a sample that was read from spans, and its root span; None if the sample has none."""
+    trace = _HEX.fullmatch(sample.id)
+    span = _HEX.fullmatch(str((sample.metadata or {}).get(ROOT_SPAN) or ""))
+    if trace is None or len(trace[1]) != _TRACE_DIGITS:
+        return None, None
+    return int(trace[1], 16), int(span[1], 16) if span and len(span[1]) == _SPAN_DIGITS else None
 
 
 def _open_provider() -> Any:

@@ -132,18 +132,22 @@ def _cells(run: Run, names: Collection[str], result: Pushed) -> dict[str, dict[s
 
 
 def _mark(run: Run, metric: MetricInfo, case: Case, value: float) -> PlatformScore:
-    # The counted items, the reason that the judge wrote, and the run.
-    parts = [*_counts(metric, case), *_reasons(metric, case), f"Ragstone run {run.name}"]
-    text = ". ".join(part.strip().rstrip(".") for part in parts if part.strip())
     return PlatformScore(
         trace=case.sample.id,
         metric=metric.metric,
         value=value,
-        comment=text if len(text) <= _COMMENT_CHARS else f"{text[: _COMMENT_CHARS - 1]}…",
+        comment=explain_score(metric, case, f"Ragstone run {run.name}"),
         is_judged=metric.is_judged,
         about={"run": run.id, "signature": str(metric.signature)},
         metadata=dict(case.sample.metadata or {}),
     )
+
+
+def explain_score(metric: MetricInfo, case: Case, *more: str) -> str:
+    """The counted items and the reason that the judge wrote; cut if it is long."""
+    parts = [*_counts(metric, case), *_reasons(metric, case), *more]
+    text = ". ".join(part.strip().rstrip(".") for part in parts if part.strip())
+    return text if len(text) <= _COMMENT_CHARS else f"{text[: _COMMENT_CHARS - 1]}…"
 
 
 def _counts(metric: MetricInfo, case: Case) -> Iterator[str]:

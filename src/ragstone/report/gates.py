@@ -37,6 +37,12 @@ def gate_report(gate: Gate) -> RenderableType:
     return Group(*parts, *(Text(f"\n{note}", style="dim") for note in gate_notes(gate)))
 
 
+def acceptance_report(gate: Gate) -> RenderableType:
+    """The acceptance criteria of a run, with the reasons of those that are not decided."""
+    reasons = [f"{item.condition}: {item.why}" for item in gate.checks if item.why]
+    return Group(gate_table(list(gate.checks)), *map(indented, [*reasons, *gate.remarks]))
+
+
 def gate_notes(gate: Gate) -> Iterator[str]:
     """How to read the values, and which metrics the gate leaves out."""
     if gate.note:

@@ -60,7 +60,7 @@ class AnswerJournal:
         """Store an answer; failures are not stored, so that they are asked again."""
         if self._file is not None and outcome.answer is not None:
             measured = replace(outcome.answer, metadata=_usage_of(outcome) | outcome.answer.metadata)
-            self._file.append([{"key": _key_of(outcome.asked), "reply": json.loads(write_answer(measured))}])
+            self._file.append([{"key": key_of(outcome.asked), "reply": json.loads(write_answer(measured))}])
 
     def close(self) -> None:
         """Close the file."""
@@ -75,7 +75,7 @@ class AnswerJournal:
             os.remove(self.path)
 
 
-def _key_of(asked: Asked) -> str:
+def key_of(asked: Asked) -> str:
     """The key of a question; an edited question has another key."""
     history = [[turn.role, turn.text] for turn in asked.history]
     also = [part for part in (history, asked.repeat) if part]
@@ -127,13 +127,13 @@ def collect(
     if resume and not known:
         note("there is nothing to resume; starting from the beginning")
     asked = [_ask(sample, repeat) for sample, repeat in zip(samples, times, strict=True)]
-    left = [one for one in asked if one.question and _key_of(one) not in known]
+    left = [one for one in asked if one.question and key_of(one) not in known]
     if kept:
         kept.start(keep=bool(known))
     try:
         asking = ask_system(system, left, progress=progress, told=kept.add if kept else None, **options)
     except (KeyboardInterrupt, StopRunError) as error:
-        raise _stopped(error, kept, journal) from None
+        raise stopped_with(error, kept, journal) from None
     finally:
         if kept:
             kept.close()
@@ -143,11 +143,11 @@ def collect(
         kept.remove()
     outcomes = {outcome.asked.id: outcome for outcome in asking.outcomes}
     rows = [
-        _row(sample, known.get(_key_of(one)), outcomes.get(one.id)) for sample, one in zip(samples, asked, strict=True)
+        row_of(sample, known.get(key_of(one)), outcomes.get(one.id)) for sample, one in zip(samples, asked, strict=True)
     ]
     rows = _with_other_answers(rows) if repeats > 1 else rows
     failed = sum(row.answer is None for row in rows)
-    resumed = sum(_key_of(one) in known for one in asked)
+    resumed = sum(key_of(one) in known for one in asked)
     return Collected(asking.system, rows, failed, resumed, asking.cached, asking.cost_usd)
 
 
@@ -211,7 +211,8 @@ def _usage_of(outcome: SystemReply) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _row(sample: Sample, known: Answer | None, outcome: SystemReply | None) -> Sample:
+def row_of(sample: Sample, known: Answer | None, outcome: SystemReply | None) -> Sample:
+    """The sample with an earlier answer or a new one, and its usage; otherwise with the reason why there is none."""
     answer = known if known is not None else outcome.answer if outcome else None
     if answer is None:
         reason = (outcome.error if outcome else None) or "there is no question"
@@ -222,7 +223,8 @@ def _row(sample: Sample, known: Answer | None, outcome: SystemReply | None) -> S
     return replace(sample, answer=answer.text, contexts=answer.contexts, metadata={**usage, **earlier})
 
 
-def _stopped(error: BaseException, journal: AnswerJournal | None, path: str | None) -> Exception:
+def stopped_with(error: BaseException, journal: AnswerJournal | None, path: str | None) -> Exception:
+    """The error of an interrupted collection, with the file that keeps its answers."""
     kept = f"the answers are kept in {path}. Repeat the command with --resume to continue." if journal else ""
     if isinstance(error, StopRunError):
         return StopRunError(f"{error}\n{kept}".strip())

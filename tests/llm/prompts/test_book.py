@@ -37,6 +37,7 @@ SLOTS = {
     "new_question": ("kind", "titles", "passages", "asked"),
     "answer_from_passages": ("question", "titles", "passages"),
     "answer_from_memory": ("question",),
+    "simulated_user": ("persona", "goal", "messages"),
     "nuggets": ("question", "answer", "nuggets"),
     "new_nuggets": ("question", "known", "passages"),
     "nugget_importance": ("question", "nuggets"),

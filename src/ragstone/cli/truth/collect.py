@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragstone.data.types import Sample
     from ragstone.truth.collect import Collected
 
-_ENDINGS = (".jsonl", ".parquet", ".csv")
+ENDINGS = (".jsonl", ".parquet", ".csv")
 
 
 def collect(
@@ -44,8 +44,8 @@ def collect(
     from ragstone.truth.collect import collect as run_system
     from ragstone.truth.collect import quote_collecting
 
-    if not out.endswith(_ENDINGS):
-        raise UsageError(f"'{out}' must end in {', '.join(_ENDINGS)}")
+    if not out.endswith(ENDINGS):
+        raise UsageError(f"'{out}' must end in {', '.join(ENDINGS)}")
     samples, truth = _read_questions(questions, root, reading)
     options = system_options(models, template, system_version, concurrency)
     if quote:
