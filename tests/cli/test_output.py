@@ -178,3 +178,12 @@ def test_parts_of_json_need_json_unless_the_settings_file_has_them(cli, home, op
     assert (printed.code, printed.err) == (2, f"error: {option[0]} needs --json\n")
     (home / "ragstone.toml").write_text("top = 1\n")
     assert cli("runs").code == 0
+
+
+def test_a_run_beside_another_store_is_named_by_its_path(cli, home):
+    cli("run", "answers.jsonl", "-m", "token_f1", "--name", "elsewhere", "-o", "other")
+    cli("run", "answers.jsonl", "-m", "token_f1", "--name", "here")
+    [path] = (home / "other" / "runs").iterdir()
+    printed = cli("diagnose", path)
+    assert printed.code == 0
+    assert "unknown run" not in printed.err

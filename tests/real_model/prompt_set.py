@@ -23,6 +23,7 @@ from ragstone.tools.token_judges import TokenChecker, TokenGrader
 from ragstone.tools.token_pair import TokenPair
 from ragstone.truth.citers import JudgeCiter
 from ragstone.truth.extract import JudgeNuggets
+from ragstone.truth.simulated_users import Conversation, GoalPart, ModelPlayer, SimulatedUser
 from ragstone.truth.synthesis.writer import Draft, Job, Writer
 from tests.real_model.support_set import SETS
 from tests.tools.checking import in_chunks, in_text, labels
@@ -148,6 +149,15 @@ def _decision(answer: str, right: str) -> Item:
     )
 
 
+def _simulated_user(wants: str) -> Item:
+    user = SimulatedUser("a", "A tourist in a hurry.", (), (GoalPart(wants),))
+
+    def ask(tools: Any) -> Awaitable[Any]:
+        return ModelPlayer(tools.judge).speak(Conversation("a", user, seed=0))
+
+    return Item("simulated_user", ask, lambda found: "?" in found.text)
+
+
 def make_items() -> list[Item]:
     """Two items or more for each prompt of the book."""
     answer = "On Sundays it leaves at 18:15. Bicycles travel free of charge."
@@ -197,6 +207,7 @@ def make_items() -> list[Item]:
                 ("What is 12 times 12?", "144", "I cannot say, numbers are difficult."),
             )
         ),
+        *(_simulated_user(user) for user in ("leave times of the boat", "ticket prices")),
         Item("citations", lambda tools: tools.citer.cite(LEAVES, "At 18:15.", [FERRY]), lambda found: any("18:15" in one for one in found)),
         Item("citations", lambda tools: tools.citer.cite(DOSE, "In the morning.", [TABLETS]), lambda found: any("morning" in one for one in found)),
         *(

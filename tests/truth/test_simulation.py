@@ -3,9 +3,7 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from ragstone.cli.app import app
 from ragstone.data.dataset import samples_table
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StopRunError, UsageError
@@ -219,22 +217,3 @@ def test_mistakes_in_the_file_are_named(tmp_path, text, problem):
 )
 def test_facts_in_other_forms(fact, reply, is_there):
     assert GoalPart("it", (fact,)).is_in(reply) == is_there
-
-
-def test_the_command_writes_conversations_and_says_how_they_ended(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "users.jsonl").write_text(
-        '{"id": "a", "questions": ["Deep?"], "goal": [{"wants": "Deep?", "fact": 12}]}\n'
-    )
-    (tmp_path / "rag.py").write_text("def answer(question, history=()):\n    return '12 m' if history else 'Hm.'\n")
-    command = ["simulate", "users.jsonl", "--system", "rag.py:answer", "-o", "talk.jsonl"]
-    done = CliRunner().invoke(app, [*command, "--json"])
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert (told["conversations"], told["turns"], told["goal_reached"]) == (1, 2, 1)
-    shown = CliRunner().invoke(app, command).stdout
-    assert "1 conversation with function/rag.py:answer, 2 turns in all" in shown
-    assert "goal reached in 1 of 1" in shown
-    assert [row.answer for row in read_dataset("talk.jsonl")] == ["Hm.", "12 m"]
-    wrong = CliRunner().invoke(app, [*command[:-1], "talk.txt"])
-    assert "must end in" in str(wrong.exception)

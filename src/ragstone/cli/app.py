@@ -40,7 +40,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "train": "Train a small judge on your own labels.",
     },
     STRESS: {
-        "stress": "Test a generator with noisy, missing and false passages.",
+        "stress": "Test a generator with noisy, missing, false and hostile passages.",
         "simulate": "Let simulated users talk to your system, and write the conversations for `ragstone run`.",
         "erag": "Score each retrieved chunk by the answer it gives alone.",
     },

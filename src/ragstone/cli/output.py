@@ -151,12 +151,12 @@ def find_run(wanted: str, root: str) -> Run:
 
 
 def run_word(run: Run, root: str) -> str:
-    """The word for a run in printed commands: its name, or its id if a newer run has the same name."""
-    from ragstone.errors import StorageError
+    """The word for a run in printed commands: its name, its id if a newer run has the same name, its path if it is not in the root."""
+    from ragstone.errors import RagstoneError
 
     try:
         return run.name if find_run(run.name, root).id == run.id else run.id
-    except StorageError:
+    except RagstoneError:
         return run.path
 
 

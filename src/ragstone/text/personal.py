@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,24}(?![\w-])")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
-_CARD = re.compile(r"(?<![\d.,+-])\d(?:[ -]?\d){12,18}(?![\d]|[.,]\d)")
+from ragstone.text.lexicon import late_pattern
+
+_EMAIL = late_pattern(r"(?<![\w.+-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,24}(?![\w-])")
+_IBAN = late_pattern(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}(?![A-Za-z0-9])")
+_CARD = late_pattern(r"(?<![\d.,+-])\d(?:[ -]?\d){12,18}(?![\d]|[.,]\d)")
 # With + or 00 and a country code; with an area code in brackets or after a 0; or in three groups as in North America.
-_PHONE = re.compile(
+_PHONE = late_pattern(
     r"(?<![\w.,+-])(?:"
     r"(?:\+|00)[1-9](?:[ ()./-]{0,2}\d){6,13}"
     r"|\(0?\d{2,5}\)[ /-]?\d(?:[ ./-]?\d){4,9}"
