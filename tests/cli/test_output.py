@@ -161,6 +161,9 @@ def test_json_is_cut_to_fields_and_first_items(cli, home):
     assert (shown["name"], len(shown["summary"])) == ("small", 2)
     assert {*shown["summary"][0]} == {"metric"}
     assert printed.err == "note: --top 2 cuts summary (3)\n"
+    # Lists in objects and in items of lists.
+    printed = cli("explain", "small", "1", "--json", "--fields", "sample.contexts.text,scores.metric", "--top", "1")
+    assert printed.err == "note: --top 1 cuts sample.contexts (2), scores (2)\n"
     # A list itself.
     assert json.loads(cli("runs", "--json", "--fields", "name").out) == [{"name": "small"}]
 

@@ -30,7 +30,14 @@ def test_an_unknown_field_is_an_error_unless_fields_may_be_absent():
 
 def test_lists_are_cut_and_intervals_stay_whole():
     value = {"rows": [{"interval": (0.1, 0.9), "ids": ["a", "b", "c"]}] * 3, "bounds": [0, None]}
-    assert cut_lists(value, 1) == {"rows": [{"interval": [0.1, 0.9], "ids": ["a"]}], "bounds": [0, None]}
+    cut, lengths = cut_lists(value, 1)
+    assert cut == {"rows": [{"interval": [0.1, 0.9], "ids": ["a"]}], "bounds": [0, None]}
+    assert lengths == {"rows": 3, "rows.ids": 3}
+
+
+def test_items_of_a_list_share_a_path_with_the_longest_length():
+    value = [{"ids": ("a", "b")}, {"ids": ["a", "b", "c", "d"]}, {"ids": ["a"] * 9}]
+    assert cut_lists(value, 2) == ([{"ids": ["a", "b"]}, {"ids": ["a", "b"]}], {"the list": 3, "ids": 4})
 
 
 def test_texts_are_shortened():

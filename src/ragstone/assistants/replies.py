@@ -6,6 +6,7 @@ import json
 import math
 import re
 import secrets
+from itertools import islice
 from typing import Any
 
 from ragstone.report.json_parts import cut_lists, shorten_texts
@@ -13,6 +14,7 @@ from ragstone.report.json_parts import cut_lists, shorten_texts
 MOST_CHARACTERS = 30_000
 # Characters per text and items per list; the first pair that fits is used.
 _STEPS = ((2_000, 50), (800, 20), (300, 10), (100, 5))
+_MOST_NAMED = 20
 # Controls, bidirectional marks, characters without a shape, and tags: texts for machines that people do not see.
 _HIDDEN = re.compile(
     "[\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
@@ -28,19 +30,20 @@ def data_reply(value: Any) -> str:
     """The value as marked JSON; lists and texts are cut until it fits."""
     value = _rounded(value)
     for most_text, most_items in _STEPS:
-        written = _write(shorten_texts(cut_lists(value, most_items), most_text))
+        cut, lengths = cut_lists(value, most_items)
+        written = f"{_shown(lengths, most_items)}{_write(shorten_texts(cut, most_text))}"
         if len(written) <= MOST_CHARACTERS:
             break
     else:
         written = f"{written[:MOST_CHARACTERS]}\n… cut here, this is not the whole JSON"
-    lists = value.items() if isinstance(value, dict) else ()
-    cut = [
-        f"{name} {most_items} of {len(items)}"
-        for name, items in lists
-        if isinstance(items, list) and len(items) > most_items
-    ]
-    note = " Long lists and texts are cut; ask for fewer items." if most_text < _STEPS[0][0] else ""
-    return marked(written, f"{note} Shown: {', '.join(cut)}." if cut else note)
+    return marked(written, " Long lists and texts are cut; ask for fewer items." if most_text < _STEPS[0][0] else "")
+
+
+def _shown(lengths: dict[str, int], most_items: int) -> str:
+    """A line about the cut lists. It belongs between the marks, because names of fields may be those of the data."""
+    named = {path: f"{most_items} of {length}" for path, length in islice(lengths.items(), _MOST_NAMED)}
+    more = f" and {len(lengths) - _MOST_NAMED} more lists" if len(lengths) > _MOST_NAMED else ""
+    return f"Shown: {_write(shorten_texts(named, 100))}{more}\n" if lengths else ""
 
 
 def marked(text: str, note: str = "") -> str:

@@ -44,11 +44,9 @@ def print_json(value: Any) -> None:
     if fields := given.get("fields"):
         value = pick_fields(value, [name.strip() for name in fields.split(",") if name.strip()])
     if top := given.get("top"):
-        listed = value.items() if isinstance(value, dict) else [("the list", value)]
-        cut = [f"{name} ({len(items):,})" for name, items in listed if isinstance(items, list) and len(items) > top]
-        if cut:
-            remark(f"--top {top} cuts {', '.join(cut)}")
-        value = cut_lists(value, top)
+        value, lengths = cut_lists(value, top)
+        if lengths:
+            remark(f"--top {top} cuts {', '.join(f'{path} ({length:,})' for path, length in lengths.items())}")
     click.echo(to_json(value))
 
 

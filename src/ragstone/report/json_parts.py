@@ -52,14 +52,25 @@ def _list_fields(value: Any, start: tuple[str, ...] = ()) -> Iterator[tuple[tupl
             yield from _list_fields(inner, (*start, name))
 
 
-def cut_lists(value: Any, most: int) -> Any:
-    """The first `most` items of every list of objects or texts; numbers, such as intervals, stay whole."""
-    if isinstance(value, dict):
-        return {name: cut_lists(inner, most) for name, inner in value.items()}
-    if not isinstance(value, list | tuple):
-        return value
-    is_numbers = all(isinstance(item, int | float | None) for item in value)
-    return list(value) if is_numbers else [cut_lists(item, most) for item in value[:most]]
+def cut_lists(value: Any, most: int) -> tuple[Any, dict[str, int]]:
+    """The first `most` items of every list of objects or texts, and the length of each cut list by path.
+
+    Numbers, such as intervals, stay whole. Items of a list share their paths; the longest list counts.
+    """
+    lengths: dict[str, int] = {}
+
+    def cut(value: Any, path: str) -> Any:
+        if isinstance(value, dict):
+            return {name: cut(inner, f"{path}.{name}" if path else str(name)) for name, inner in value.items()}
+        if not isinstance(value, list | tuple):
+            return value
+        if all(isinstance(item, int | float | None) for item in value):
+            return list(value)
+        if len(value) > most:
+            lengths[path or "the list"] = max(len(value), lengths.get(path or "the list", 0))
+        return [cut(item, path) for item in value[:most]]
+
+    return cut(value, ""), lengths
 
 
 def shorten_texts(value: Any, most: int) -> Any:
