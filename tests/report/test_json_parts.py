@@ -13,6 +13,11 @@ def test_fields_of_all_items_of_a_list_are_chosen():
     assert pick_fields(VALUE, []) == VALUE
 
 
+@pytest.mark.parametrize("paths", [["rows", "rows.mean"], ["rows.mean", "rows"]])
+def test_a_whole_field_wins_over_its_parts(paths):
+    assert pick_fields(VALUE, paths) == {"rows": VALUE["rows"]}
+
+
 def test_names_with_dots():
     scores = {"scores": {"ragas.faithfulness": {"mean": 1}, "ragas": {"x": 2}}}
     assert pick_fields(scores, ["scores.ragas.faithfulness.mean"]) == {"scores": {"ragas.faithfulness": {"mean": 1}}}

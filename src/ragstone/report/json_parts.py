@@ -21,13 +21,16 @@ def pick_fields(value: Any, paths: Sequence[str], strict: bool = True) -> Any:
         known[".".join(names)] = names
         if inner in (None, [], {}, ()):
             empty.add(".".join(names))
+    whole = {known[path] for path in paths if path in known}
     for path in paths:
         found = path if path in known else next((one for one in empty if path.startswith(f"{one}.")), None)
         if found is None and known and strict:
             raise UnknownNameError("field", path, known, f"The first fields are: {', '.join(islice(known, 40))}.")
-        level = wanted
-        for name in known.get(found or "", ()):
-            level = level.setdefault(name, {})
+        names, level = known.get(found or "", ()), wanted
+        # A field that is wanted as a whole includes its parts.
+        if not any(names[:end] in whole for end in range(len(names))):
+            for name in names:
+                level = level.setdefault(name, {})
     return _pick(value, wanted) if paths else value
 
 
