@@ -7,6 +7,8 @@ import pytest
 from ragstone.assistants import store_tools
 from ragstone.assistants.store_tools import StoreTools
 from ragstone.errors import UnknownNameError, UsageError
+from ragstone.storage.human_labels import HumanLabel, answer_key, write_label
+from ragstone.storage.places import open_place
 
 
 @pytest.fixture
@@ -66,6 +68,17 @@ def test_large_runs_are_diagnosed_in_part_and_not_compared_row_by_row(store, mon
     with pytest.raises(UsageError, match="25 rows take too long here: ragstone gate"):
         tools.check_gate("worse", against="better")
     assert tools.check_gate("worse", minimum={"recall": 0.99})["outcome"] == "fails"
+
+
+def test_new_labels_change_the_diagnosis_of_a_running_server(store, tmp_path):
+    shutil.copytree(store, tmp_path / "store")
+    tools = StoreTools(str(tmp_path / "store"))
+    worst = tools.worst_samples("worse", 1)["samples"][0]
+    assert worst["status"] == "wrong"
+    sample = tools.explain_sample(worst["word"], "worse")["sample"]
+    key = answer_key(sample["question"], sample["answer"])
+    write_label(open_place(str(tmp_path / "store")), HumanLabel(key=key, kind="answer", value="right", author="Ada"))
+    assert worst["word"] not in [row["word"] for row in tools.worst_samples("worse", 50)["samples"]]
 
 
 def test_no_path_leads_out_of_the_store(tools, store, tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from ragstone.api.functions import compare, gate
 from ragstone.api.public_run import Run
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.report.json_parts import pick_fields
+from ragstone.storage.human_labels import labels_of
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import NEWEST, finished_runs
 from ragstone.views.diagnosis import DiagnosisView
@@ -50,7 +51,8 @@ class StoreTools:
 
     def __init__(self, root: str) -> None:
         self._root = open_place(root)
-        self._diagnoses = lru_cache(maxsize=4)(lambda run_id: diagnose(self._find(run_id), MOST_DIAGNOSED))
+        # By run and labels: people may label answers while the server runs.
+        self._diagnoses = lru_cache(maxsize=4)(lambda run_id, _stamp: diagnose(self._find(run_id), MOST_DIAGNOSED))
 
     def list_runs(self, top: int = 20) -> dict[str, Any]:
         """List the stored runs, the newest first: names, ids, numbers of rows."""
@@ -127,7 +129,7 @@ class StoreTools:
         return (Run(run.folder) for run in finished_runs(self._root) if is_inside(self._root, run.folder.place))
 
     def _diagnosis(self, run: Run) -> Diagnosis:
-        return self._diagnoses(run.id)
+        return self._diagnoses(run.id, labels_of(run).stamp)
 
 
 def _between(number: int, low: int, high: int) -> int:
