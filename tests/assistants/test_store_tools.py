@@ -9,6 +9,7 @@ from ragstone.assistants.store_tools import StoreTools
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.storage.human_labels import HumanLabel, answer_key, write_label
 from ragstone.storage.places import open_place
+from tests.assistants.conftest import ORDER
 
 
 @pytest.fixture
@@ -67,6 +68,8 @@ def test_large_runs_are_diagnosed_in_part_and_not_compared_row_by_row(store, mon
     assert len(tools.worst_samples("worse", 50)["samples"]) <= 10
     with pytest.raises(UsageError, match="25 rows take too long here: ragstone gate"):
         tools.check_gate("worse", against="better")
+    with pytest.raises(UsageError, match="25 rows take too long here: ragstone gate"):
+        tools.check_gate(ORDER, against="better")
     assert tools.check_gate("worse", minimum={"recall": 0.99})["outcome"] == "fails"
 
 

@@ -107,10 +107,8 @@ class StoreTools:
     ) -> dict[str, Any]:
         """Decide whether a run passes: by minimum or maximum means of metrics, or against a baseline run. Nothing is stored."""
         found, baseline = self._find(run), self._find(against) if against else None
-        if baseline and found.info.rows > MOST_GATED:
-            raise UsageError(
-                f"{found.info.rows:,} rows take too long here: ragstone gate {found.id} --against {baseline.id}"
-            )
+        if baseline and (rows := max(found.info.rows, baseline.info.rows)) > MOST_GATED:
+            raise UsageError(f"{rows:,} rows take too long here: ragstone gate {found.id} --against {baseline.id}")
         decision = gate(found, min=minimum, max=maximum, against=baseline, max_new_failures=max_new_failures)
         return {name: value for name, value in decision.as_dict().items() if name not in ("run", "left_out")}
 
