@@ -98,3 +98,41 @@ def test_what_cannot_be_written(tmp_path):
     (tmp_path / ".claude").write_text("a file")
     with pytest.raises(StorageError, match="cannot"):
         write_skill(plan_skill(tmp_path, ["claude"]), force=False)
+
+
+@pytest.mark.parametrize("link", ["AGENTS.md", ".agents/skills/ragstone/SKILL.md", ".agents"])
+def test_no_link_leads_out_of_the_project(tmp_path, link):
+    project = tmp_path / "project"
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(tmp_path / "outside")
+    with pytest.raises(UsageError, match="leads out of the project"):
+        plan_skill(project, [AGENTS])
+    assert not (tmp_path / "outside").exists()
+    # Only files that would be written count.
+    assert plan_skill(project, ["claude"])
+
+
+def test_links_inside_the_project_and_circles(tmp_path):
+    (tmp_path / "CLAUDE.md").write_text("# Mine\n")
+    (tmp_path / "AGENTS.md").symlink_to("CLAUDE.md")
+    write_skill(plan_skill(tmp_path, [AGENTS]), force=False)
+    assert "ragstone: start" in (tmp_path / "CLAUDE.md").read_text()
+    (tmp_path / ".claude").symlink_to(".claude")
+    with pytest.raises(StorageError, match=r"cannot .*\.claude"):
+        write_skill(plan_skill(tmp_path, ["claude"]), force=False)
+
+
+def test_line_ends_stay(tmp_path):
+    path = tmp_path / "AGENTS.md"
+    path.write_bytes(b"# Mine\r\n\r\nUse tabs.\r\n")
+    write_skill(plan_skill(tmp_path, [AGENTS]), force=False)
+    text = path.read_bytes()
+    assert text.startswith(b"# Mine\r\n\r\nUse tabs.\r\n\r\n<!-- ragstone: start -->\r\n")
+    assert text.count(b"\n") == text.count(b"\r\n")
+    path.write_bytes(text.replace(b"costs money", b"is free") + b"The end.\r\n")
+    write_skill(plan_skill(tmp_path, [AGENTS]), force=True)
+    assert path.read_bytes() == text + b"The end.\r\n"
+    # Files that git checks out with other line ends are not changed.
+    skill = tmp_path / FOLDERS["codex"] / "ragstone" / "SKILL.md"
+    skill.write_bytes(skill.read_bytes().replace(b"\n", b"\r\n"))
+    assert {file.state for file in plan_skill(tmp_path, [AGENTS])} == {"same"}

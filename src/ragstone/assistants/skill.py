@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 
 _START, _END = "<!-- ragstone: start -->", "<!-- ragstone: end -->"
-_SECTION = re.compile(rf"{_START}.*?{_END}\n?", re.DOTALL)
+_SECTION = re.compile(rf"{_START}.*?{_END}(\r?\n)?", re.DOTALL)
 _AGENTS_FILE = "AGENTS.md"
 # By assistant, where it looks for skills. Codex, Gemini, Copilot, Cursor, Amp and OpenCode also read .agents/skills.
 FOLDERS = {
@@ -59,8 +59,8 @@ def plan_skill(project: Path, assistants: Sequence[str]) -> list[SkillFile]:
         if name in FOLDERS
         for path, text in _files()
     ]
-    files = [SkillFile(path, text, _state(_read(path), text)) for path, text in planned]
-    return [*files, _agents_file(project / _AGENTS_FILE)] if AGENTS in wanted else files
+    files = [SkillFile(path, text, _state(_read(path, project), text)) for path, text in planned]
+    return [*files, _agents_file(project)] if AGENTS in wanted else files
 
 
 def write_skill(files: Sequence[SkillFile], force: bool) -> None:
@@ -74,7 +74,7 @@ def write_skill(files: Sequence[SkillFile], force: bool) -> None:
         if state != "same":
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+                path.write_text(text, encoding="utf-8", newline="")
             except OSError as error:
                 raise StorageError(f"cannot write {path}: {error.strerror}") from error
 
@@ -85,23 +85,32 @@ def _files() -> Iterator[tuple[str, str]]:
         yield name, (root / name).read_text(encoding="utf-8")
 
 
-def _agents_file(path: Path) -> SkillFile:
+def _agents_file(project: Path) -> SkillFile:
     """AGENTS.md with our section: added at the end, or in place of an older one. Other text stays as it is."""
-    there = _read(path)
+    there = _read(path := project / _AGENTS_FILE, project)
     if there is None:
         return SkillFile(path, _POINTER, "new")
+    end = "\r\n" if "\r\n" in there else "\n"
+    section = _POINTER.replace("\n", end)
     if _SECTION.search(there):
-        text = _SECTION.sub(lambda _: _POINTER, there, count=1)
+        text = _SECTION.sub(lambda _: section, there, count=1)
         return SkillFile(path, text, _state(there, text))
-    return SkillFile(path, f"{there.rstrip()}\n\n{_POINTER}" if there.strip() else _POINTER, "new")
+    return SkillFile(path, f"{there.rstrip()}{end}{end}{section}" if there.strip() else section, "new")
 
 
-def _read(path: Path) -> str | None:
+def _read(path: Path, project: Path) -> str | None:
+    """The text with its line ends; None without a file. Links, also those to nothing, must not lead out of the project."""
     try:
-        return path.read_text(encoding="utf-8") if path.exists() else None
-    except (OSError, UnicodeDecodeError) as error:
+        if not (real := path.resolve()).is_relative_to(project.resolve()):
+            raise UsageError(f"{path} leads out of the project, to {real}. Nothing was written.")
+        return path.read_bytes().decode() if path.exists() else None
+    # RuntimeError: links in a circle.
+    except (OSError, RuntimeError, UnicodeDecodeError) as error:
         raise StorageError(f"cannot read {path}: {error}") from error
 
 
 def _state(there: str | None, text: str) -> str:
-    return "new" if there is None else "same" if there == text else "changed"
+    """Line ends make no difference: git may change them."""
+    if there is None:
+        return "new"
+    return "same" if there.replace("\r\n", "\n") == text.replace("\r\n", "\n") else "changed"
