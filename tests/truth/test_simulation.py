@@ -87,6 +87,19 @@ def test_the_same_seed_gives_the_same_first_question_whatever_the_other_users_ar
     assert alone.questions[0] == firsts[0]["y"]
 
 
+def test_repeats_of_a_user_are_answered_one_by_one():
+    calls = []
+
+    def counts(question):
+        calls.append(question)
+        return f"Answer {len(calls)}."
+
+    script = Script([SimulatedUser("anna", questions=("Hello?",))], repeats=3)
+    for _ in range(2):
+        done = simulate(script, counts, concurrency=1, version="counts repeats")
+        assert [row.answer for row in done.samples] == ["Answer 1.", "Answer 2.", "Answer 3."]
+
+
 def test_a_run_tells_a_system_that_forgets_from_one_that_remembers(tmp_path):
     user = SimulatedUser(
         "eva", questions=("When does the boat to Hesk leave?",), goal=(GoalPart("And back?", ("from Hesk",)),)

@@ -98,6 +98,7 @@ class Conversation:
     id: str
     user: SimulatedUser
     seed: int
+    repeat: int = 0
     turns: list[Sample] = field(default_factory=list)
     history: list[Turn] = field(default_factory=list)
     # The parts of the goal by position, with the number of the turn that reached them.

@@ -54,7 +54,7 @@ class Script:
     def conversations(self) -> list[Conversation]:
         """All conversations; repeats of a user have the following seeds."""
         return [
-            Conversation(f"{user.id}-{repeat + 1}" if repeat else user.id, user, self.seed + repeat)
+            Conversation(f"{user.id}-{repeat + 1}" if repeat else user.id, user, self.seed + repeat, repeat)
             for user in self.users
             for repeat in range(self.repeats)
         ]
@@ -217,7 +217,7 @@ class _Talks:
         metadata = {"conversation": talk.id, "turn": number, "asked_by": message.made_by}
         history = list(talk.history)
         sample = Sample(f"{talk.id}#{number}", message.text, history=history or None, metadata=metadata)
-        asked = Asked(sample.id, message.text, history=history)
+        asked = Asked(sample.id, message.text, repeat=talk.repeat, history=history)
         earlier = self.known.get(key_of(asked))
         outcome = None if earlier else await answer_one(self.system, asked)
         row = row_of(sample, earlier, outcome)
