@@ -100,6 +100,13 @@ def test_repeats_of_a_user_are_answered_one_by_one():
         assert [row.answer for row in done.samples] == ["Answer 1.", "Answer 2.", "Answer 3."]
 
 
+def test_two_conversations_with_one_id_are_refused_before_any_call():
+    users = [SimulatedUser(name, questions=("Hello?",)) for name in ("a", "a-2")]
+    with pytest.raises(UsageError, match="2 conversations would have the id 'a-2'"):
+        hold(users, lambda question: pytest.fail("asked"), repeats=2)
+    assert len(hold(users, lambda question: "Yes.").samples) == 2
+
+
 def test_a_run_tells_a_system_that_forgets_from_one_that_remembers(tmp_path):
     user = SimulatedUser(
         "eva", questions=("When does the boat to Hesk leave?",), goal=(GoalPart("And back?", ("from Hesk",)),)

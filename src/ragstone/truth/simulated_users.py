@@ -127,7 +127,7 @@ class Conversation:
             questions.insert(0, questions.pop(first))
         return questions
 
-    def hear(self, reply: str, facts_only: bool) -> None:
+    def note_reached_parts(self, reply: str, facts_only: bool) -> None:
         """Note the parts of the goal that a reply reaches; with `facts_only`, a model decides the parts without facts."""
         for at in self.open_parts:
             part = self.user.goal[at]
@@ -214,7 +214,7 @@ def read_users(path: str) -> list[SimulatedUser]:
     users = [_read_user(entry, number, path) for number, entry in enumerate(entries, start=1)]
     for name, count in Counter(user.id for user in users).items():
         if count > 1:
-            raise UsageError(f"{path}: {count} users have the id '{name}'; write one of their own for each.")
+            raise UsageError(f"{path}: {count} users have the id '{name}'; give each user an id of its own.")
     return users
 
 
