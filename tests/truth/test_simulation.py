@@ -216,6 +216,7 @@ def test_a_quote_makes_no_call(model):
         ("[[users]]\ngoal = [{fact = '1'}]", "user 1: goal.0.wants: "),
         ("[[users]]\nquestions = [{}]", "questions.0: "),
         ("[[users]]\ngoal='a'\nid='x'\n[[users]]\ngoal='b'\nid='x'", "2 users have the id 'x'"),
+        ("users = [3]", "user 1: it is not a table of names and values"),
         ("users = 3", "there is no user"),
         ("[[users", "cannot be read as TOML"),
     ],
@@ -237,3 +238,13 @@ def test_mistakes_in_the_file_are_named(tmp_path, text, problem):
 )
 def test_facts_in_other_forms(fact, reply, is_there):
     assert GoalPart("it", (fact,)).is_in(reply) == is_there
+
+
+@pytest.mark.parametrize("reply", ["{}", "half past {}", "1/{}", "{}.5", "1.{}", "1.{}.2"])
+def test_a_reply_with_an_endless_number_is_read(reply):
+    assert not GoalPart("it", ("21:40",)).is_in(reply.format("9" * 5000))
+
+
+def test_a_wish_of_stop_words_is_not_reached_by_any_reply():
+    assert not GoalPart("And then?").is_in("The boat is red.")
+    assert GoalPart("the fare of boats").is_in("The fare is 4 crowns.")

@@ -63,7 +63,8 @@ class GoalPart:
         if self.fact:
             return any(_states(reply, fact) for fact in self.fact)
         wanted = content_stems(self.wants)
-        return find_refusal(reply) is None and len(wanted & content_stems(reply)) >= _LEAST_WORDS * len(wanted)
+        shared = wanted & content_stems(reply)
+        return bool(wanted) and find_refusal(reply) is None and len(shared) >= _LEAST_WORDS * len(wanted)
 
 
 def _states(reply: str, fact: str) -> bool:
@@ -219,13 +220,14 @@ def read_users(path: str) -> list[SimulatedUser]:
 
 
 def _read_user(entry: Any, number: int, path: str) -> SimulatedUser:
+    hint = "A user has id, persona, questions and goal; a part of the goal has wants and fact."
+    if not isinstance(entry, dict):
+        raise UsageError(f"{path}, user {number}: it is not a table of names and values. {hint}")
     try:
-        named = {"id": f"user-{number}", **entry} if isinstance(entry, dict) else entry
-        user = TypeAdapter(SimulatedUser).validate_python(named)
+        user = TypeAdapter(SimulatedUser).validate_python({"id": f"user-{number}", **entry})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        hint = "A user has id, persona, questions and goal; a part of the goal has wants and fact."
         raise UsageError(f"{path}, user {number}: {where}: {first['msg']}. {hint}") from None
     if not user.questions and not user.goal:
         raise UsageError(
