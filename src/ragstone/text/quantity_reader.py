@@ -273,7 +273,8 @@ class QuantityReader:
             raise NotReadError
         if self._at(at).glued and previous.text == "-" and previous.glued:
             raise NotReadError
-        while text.replace(" ", "").isdigit() and len(text.split()[0]) <= 3 and self._is_group(end):
+        # Six groups are too many already.
+        while len(text) < 20 and text.replace(" ", "").isdigit() and len(text.split()[0]) <= 3 and self._is_group(end):
             text, end = f"{text} {self._word(end)}", end + 1
         plain = text.replace(" ", ",")
         if not _NUMBER.fullmatch(plain):
