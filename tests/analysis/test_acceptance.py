@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ragstone.analysis.acceptance import SEEMS, read_criteria, with_acceptance
+from ragstone.analysis.acceptance import SEEMS, _Columns, read_criteria, with_acceptance
 from ragstone.analysis.gates import Gate
 from ragstone.cli.app import app
 from ragstone.engine.evaluate import evaluate
@@ -92,6 +92,22 @@ def test_rows_that_are_not_decided_count_against_both(tmp_path):
     assert loose.interval.high > 0.9
     assert strict.why == "80 of 120 rows are not decided; it fails with and without them"
     assert gate.remarks == (SEEMS,)
+
+
+def test_a_row_without_a_cause_has_a_missing_cause(run):
+    columns = _Columns(run)
+    missing, some = columns.select("cause is missing"), columns.select("cause is not missing")
+    assert missing.sum() + some.sum() == 420
+    assert missing[columns.select("status = fine")].all()
+    assert missing.any()
+
+
+def test_among_in_a_quoted_text_is_part_of_the_text(run):
+    text = """at most 5 % question contains "fish among chips" or question contains 'a "b" among c' among refunds"""
+    [criterion] = read_criteria({"fish": text}, "ragstone.toml")
+    assert criterion.rows == text[len("at most 5 % ") : -len(" among refunds")]
+    assert criterion.among == "refunds"
+    assert check(run, text).checks[0].rows == 300
 
 
 @pytest.mark.parametrize("text", ["2 % wrong", "at most 2 wrong", "at most 200 % wrong", "at most 2 % wrong =", 3])

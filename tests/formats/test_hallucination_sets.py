@@ -85,3 +85,13 @@ def test_mistakes_are_named(tmp_path):
         list(read_dataset(write(tmp_path / "response.jsonl", RESPONSES)))
     with pytest.raises(InputError, match="neither 0, 1, PASS nor FAIL"):
         list(read_dataset(write(tmp_path / "set.jsonl", [{**AGGREFACT[0], "label": "perhaps"}])))
+
+
+@pytest.mark.parametrize("missing", [None, "", "none"])
+def test_an_answer_without_labels_is_not_taken_for_supported(tmp_path, missing):
+    with pytest.raises(InputError, match="has no list of labels"):
+        list(read_dataset(write(tmp_path / "set.jsonl", [{**PROCESSED[0], "hallucination_labels": missing}])))
+    sources = write(tmp_path / "source_info.jsonl", [{"source_id": "7", "source_info": DOC}])
+    answers = write(tmp_path / "response.jsonl", [{**RESPONSES[0], "labels": missing}])
+    with pytest.raises(InputError, match="has no list of labels"):
+        list(read_dataset([answers, sources]))

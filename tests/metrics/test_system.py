@@ -6,6 +6,8 @@ import pytest
 import ragstone
 from ragstone.analysis.gate_conditions import parse_checks
 from ragstone.analysis.gates import check_gate
+from ragstone.engine.metric_choice import find_metric
+from ragstone.stats.corpus_intervals import sums_interval
 
 
 def rows(latencies, **more):
@@ -109,13 +111,38 @@ def test_tokens_per_correct_answer(tmp_path, monkeypatch):
         assert row.ci_low < row.mean < row.ci_high < np.inf
     none = runs[0].summary()[name]
     assert (none.mean, none.n_ok) == (None, 40)
-    assert "no score of all rows" in none.reason
+    assert none.reason == "there is no score of all rows together: no answer matches a reference"
     item = ragstone.compare(runs[30], runs[15])[name]
     assert (item.difference, item.verdict) == (pytest.approx(spent / 15 - spent / 30), "worse")
     item = ragstone.compare(runs[30], runs[0])[name]
     assert (item.difference, item.note) == (None, "a run has no score of all rows together")
     item = ragstone.compare(runs[15], runs[3])[name]
     assert np.isfinite([item.low, item.high]).all()
+
+
+def test_the_interval_of_a_run_without_a_wrong_answer_allows_for_some(monkeypatch):
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
+    rows = [
+        {"id": str(at), "question": "Fare?", "answer": "12", "references": ["12"], "output_tokens": 106 + at}
+        for at in range(7)
+    ]
+    row = ragstone.evaluate(rows, ["tokens_per_correct"]).summary()["system.tokens_per_correct_answer"]
+    assert row.mean == 109
+    # Wilson's interval of 7 right answers of 7 begins at 0.646.
+    assert row.ci_low > 106
+    assert row.ci_high == pytest.approx(109 / 0.6457, rel=1e-3)
+
+
+@pytest.mark.parametrize("rows", [20, 30, 50])
+@pytest.mark.parametrize("share", [0.95, 0.97, 0.98])
+@pytest.mark.parametrize("spread", [5, 30])
+def test_the_interval_of_tokens_per_correct_answer_covers_the_truth(rows, share, spread):
+    corpus, random, covered = find_metric("tokens_per_correct").spec.corpus, np.random.default_rng(rows), 0
+    for _ in range(200):
+        table = np.column_stack([random.normal(100, spread, rows).clip(1), random.random(rows) < share])
+        low, high = sums_interval(table, corpus.score, bounds=(0.0, None))
+        covered += low <= 100 / share <= max(high, corpus.high_end(table.sum(axis=0), rows, rows))
+    assert covered >= 0.9 * 200
 
 
 def test_tokens_of_one_side_count_and_rows_without_any_do_not(monkeypatch):

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
+from ragstone.data.types import Sample
 from ragstone.errors import MissingExtraError
-from ragstone.notify.exporters import EVENT, emit_results, find_sdk
+from ragstone.notify.exporters import EVENT, emit_results, find_sdk, label_of, span_of
 from ragstone.notify.notify import Listeners, check_listeners, read_records, send_notifications
 
 pytest.importorskip("opentelemetry.sdk._logs")
@@ -97,6 +98,17 @@ def test_events_are_joined_to_the_evaluated_span(tmp_path, kept, monkeypatch, pr
     assert "local-judge/" in judged["ragstone.evaluator.model"]
     assert records["k_precision"].attributes["ragstone.evaluator.kind"] == "code"
     assert "ragstone.evaluator.model" not in records["k_precision"].attributes
+
+
+def test_an_id_of_32_digits_is_not_a_trace_unless_the_sample_was_read_from_spans():
+    assert span_of(Sample(TRACE, "q", metadata={"root_span_id": SPAN})) == (None, None)
+    assert span_of(Sample(TRACE, "q")) == (None, None)
+    assert span_of(Sample(TRACE, "q", metadata={"span_names": ["answer"]})) == (int(TRACE, 16), None)
+
+
+def test_a_metric_whose_limit_depends_on_the_chunks_has_no_label():
+    assert [label_of("fact_precision", value) for value in (0.0, 0.2, 1.0)] == ["", "", ""]
+    assert label_of("fact_recall", 1.0) == "pass"
 
 
 def test_labels_only_where_the_metric_decides(run, kept):

@@ -87,6 +87,26 @@ def test_the_same_seed_gives_the_same_first_question_whatever_the_other_users_ar
     assert alone.questions[0] == firsts[0]["y"]
 
 
+def test_repeats_of_a_user_are_answered_one_by_one():
+    calls = []
+
+    def counts(question):
+        calls.append(question)
+        return f"Answer {len(calls)}."
+
+    script = Script([SimulatedUser("anna", questions=("Hello?",))], repeats=3)
+    for _ in range(2):
+        done = simulate(script, counts, concurrency=1, version="counts repeats")
+        assert [row.answer for row in done.samples] == ["Answer 1.", "Answer 2.", "Answer 3."]
+
+
+def test_two_conversations_with_one_id_are_refused_before_any_call():
+    users = [SimulatedUser(name, questions=("Hello?",)) for name in ("a", "a-2")]
+    with pytest.raises(UsageError, match="2 conversations would have the id 'a-2'"):
+        hold(users, lambda question: pytest.fail("asked"), repeats=2)
+    assert len(hold(users, lambda question: "Yes.").samples) == 2
+
+
 def test_a_run_tells_a_system_that_forgets_from_one_that_remembers(tmp_path):
     user = SimulatedUser(
         "eva", questions=("When does the boat to Hesk leave?",), goal=(GoalPart("And back?", ("from Hesk",)),)
@@ -196,6 +216,7 @@ def test_a_quote_makes_no_call(model):
         ("[[users]]\ngoal = [{fact = '1'}]", "user 1: goal.0.wants: "),
         ("[[users]]\nquestions = [{}]", "questions.0: "),
         ("[[users]]\ngoal='a'\nid='x'\n[[users]]\ngoal='b'\nid='x'", "2 users have the id 'x'"),
+        ("users = [3]", "user 1: it is not a table of names and values"),
         ("users = 3", "there is no user"),
         ("[[users", "cannot be read as TOML"),
     ],
@@ -217,3 +238,13 @@ def test_mistakes_in_the_file_are_named(tmp_path, text, problem):
 )
 def test_facts_in_other_forms(fact, reply, is_there):
     assert GoalPart("it", (fact,)).is_in(reply) == is_there
+
+
+@pytest.mark.parametrize("reply", ["{}", "half past {}", "1/{}", "{}.5", "1.{}", "1.{}.2", "999 " * 2000])
+def test_a_reply_with_an_endless_number_is_read(reply):
+    assert not GoalPart("it", ("21:40",)).is_in(reply.format("9" * 5000))
+
+
+def test_a_wish_of_stop_words_is_not_reached_by_any_reply():
+    assert not GoalPart("And then?").is_in("The boat is red.")
+    assert GoalPart("the fare of boats").is_in("The fare is 4 crowns.")

@@ -33,8 +33,11 @@ from ragstone.stats.intervals import Interval, exact_share_interval
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_labels, read_scores
 
+# A quoted text is passed over as a whole: it may contain the word among.
 _FORM = re.compile(
-    r"\s*at\s+(most|least)\s+(\d+(?:\.\d+)?)\s*%\s+(.+?)(?:\s+among\s+(.+?))?\s*", re.IGNORECASE | re.DOTALL
+    r"""\s*at\s+(most|least)\s+(\d+(?:\.\d+)?)\s*%\s+
+    ((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|[^"'`])+?)(?:\s+among\s+(.+?))?\s*""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _EXAMPLE = "at most 2 % wrong among refunds"
 _JUDGED = ("status", "cause", "wrong")
@@ -118,7 +121,7 @@ class _Columns:
         values = [getattr(outcome, name) for outcome in self._outcomes]
         if name == "wrong":
             return np.array([np.nan if one is None else one for one in values], dtype=float)
-        return np.array([one.name if isinstance(one, Cause) else one or "" for one in values], dtype=object)
+        return np.array([one.name if isinstance(one, Cause) else one or None for one in values], dtype=object)
 
     def select(self, text: str) -> np.ndarray:
         """The rows that a filter selects."""

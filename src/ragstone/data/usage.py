@@ -16,6 +16,8 @@ USAGE = {
 }
 # The id of the root span, if the sample was read from a trace; the id of the sample is that of the trace.
 ROOT_SPAN = "root_span_id"
+# The names of its spans; every sample that was read from a trace has them.
+SPAN_NAMES = "span_names"
 # The id of the question that several rows answer; rows without it answer a question of their own.
 REPEAT_OF = "repeat_of"
 # The other answers to the same question.

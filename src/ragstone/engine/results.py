@@ -211,18 +211,22 @@ def _corpus_score(
             if shortest != longest:
                 raise Refused(f"its statistics have {shortest} to {longest} numbers, not always as many")
             statistics = kept.combine_chunks().flatten().to_numpy().reshape(len(kept), -1)
-            whole = _finite(score(statistics.sum(axis=0)))
+            sums = statistics.sum(axis=0)
+            whole = _finite(score(sums), corpus.undefined)
             units = statistics if labels is None else make_units(statistics, labels).sums
-            return whole, sums_interval(units, score, bounds=step.metric.spec.bounds)
+            ends = sums_interval(units, score, bounds=step.metric.spec.bounds)
+            if ends and corpus.high_end:
+                ends = Interval(ends.low, max(ends.high, corpus.high_end(sums, len(statistics), len(units))))
+            return whole, ends
         rows = list(kept.to_numpy())
         return _finite(score(rows)), rows_interval(rows, score, bounds=step.metric.spec.bounds, clusters=labels)
     except Exception as error:
         raise Refused(f"there is no score of all rows together: {explain(error).reason}") from error
 
 
-def _finite(score: Any) -> float:
+def _finite(score: Any, why: str = "") -> float:
     if not np.isfinite(value := float(score)):
-        raise Refused(f"it is {value}, which is not a number")
+        raise Refused(why or f"it is {value}, which is not a number")
     return value
 
 

@@ -32,6 +32,8 @@ def _passages(text: Any) -> Any:
 def _convert(row: dict[str, Any]) -> dict[str, Any]:
     contexts = next((row.pop(name) for name in ("doc", "passage", "context") if name in row), None)
     spans = unpack(row.get("hallucination_labels", row.get("labels")))
+    if "label" not in row and not isinstance(spans, list):
+        return {"metadata": Unfit("has no list of labels, so it is not known whether its answer is supported")}
     label = _WORDS.get(str(row.get("label")).strip().lower()) if "label" in row else not spans
     if label is None:
         return {"metadata": Unfit("has a label that is neither 0, 1, PASS nor FAIL")}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from ragstone.data.usage import SPAN_NAMES
 from ragstone.formats.base import Draft
 from ragstone.formats.conversations import Sessions
 from ragstone.formats.reports import Report
@@ -135,7 +136,7 @@ def _metadata(spans: Sequence[Span], totals: Mapping[str, Any]) -> dict[str, Any
         "model": next((span.model for span in reversed(calls) if span.model), None),
         **_seconds(spans),
         **_usage(spans, totals),
-        "span_names": [span.name for span in spans],
+        SPAN_NAMES: [span.name for span in spans],
     }
     return {key: value for key, value in found.items() if value is not None}
 

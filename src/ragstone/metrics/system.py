@@ -13,6 +13,7 @@ import numpy as np
 from ragstone.data.usage import USAGE, number_of
 from ragstone.errors import Skip
 from ragstone.registry import Corpus, evidence, metric
+from ragstone.stats.intervals import wilson_interval
 
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 # The probability from which an answer counts as right.
@@ -87,6 +88,11 @@ def _tokens_per_match(sums: np.ndarray) -> np.ndarray:
         return np.asarray(tokens / (right if sums.ndim == 1 else np.maximum(right, 0.5)))
 
 
+def _most_per_match(sums: np.ndarray, rows: int, units: int) -> float:
+    """The mean tokens / the lowest share of right answers: few wrong answers, or none, do not show how many there may be."""
+    return float(sums[0] / rows / wilson_interval(sums[1] / rows * units, units).low)
+
+
 @metric(
     "system.tokens_per_correct_answer",
     family="system",
@@ -98,13 +104,16 @@ def _tokens_per_match(sums: np.ndarray) -> np.ndarray:
     misleads="It depends on the judge, whose mistakes are not in its interval. Tokens of two models differ in size and in price. "
     "Rows without tokens or references do not count.",
     aliases=("tokens_per_correct_answer", "tokens_per_correct"),
-    corpus=Corpus("tokens_and_match", _tokens_per_match),
+    corpus=Corpus(
+        "tokens_and_match", _tokens_per_match, high_end=_most_per_match, undefined="no answer matches a reference"
+    ),
 )
 def tokens_per_correct_answer(tokens_and_match: Sequence[float]) -> float:
     """Tokens that the system spends, on right and wrong answers, per right answer.
 
     Sum of the tokens sent and written / number of answers that match a reference with a probability of 0.5 or more
-    (`answer_match`). A row is its own tokens. There is no score if no answer matches. Skipped without tokens in the metadata.
+    (`answer_match`). The score of a single row is its token count. There is no score if no answer
+    matches. Skipped without tokens in the metadata.
     """
     return tokens_and_match[0]
 

@@ -12,7 +12,7 @@ from ragstone._version import __version__
 from ragstone.analysis.sample_evidence import Case, read_cases_at
 from ragstone.data.summary import ALL
 from ragstone.data.types import Sample
-from ragstone.data.usage import ROOT_SPAN
+from ragstone.data.usage import ROOT_SPAN, SPAN_NAMES
 from ragstone.engine.metric_choice import find_metric
 from ragstone.errors import MissingExtraError
 from ragstone.notify.push import explain_score
@@ -99,6 +99,8 @@ def label_of(metric: str, value: float) -> str:
     known = find_metric(metric)
     if known is None or known.spec.better == "none" or known.is_of_all_rows:
         return ""
+    if known.spec.good and known.spec.good.share_of_chunks:
+        return ""  # its limit depends on what the run's chunks allow
     if known.spec.good is None and (known.spec.bounds != (0.0, 1.0) or value not in (0, 1)):
         return ""
     limit = known.spec.good.limit if known.spec.good else 0.5
@@ -108,9 +110,10 @@ def label_of(metric: str, value: float) -> str:
 
 def span_of(sample: Sample) -> tuple[int | None, int | None]:
     """The trace of a sample that was read from spans, and its root span; None if the sample has none."""
-    trace = _HEX.fullmatch(sample.id)
-    span = _HEX.fullmatch(str((sample.metadata or {}).get(ROOT_SPAN) or ""))
-    if trace is None or len(trace[1]) != _TRACE_DIGITS:
+    metadata = sample.metadata or {}
+    trace, span = _HEX.fullmatch(sample.id), _HEX.fullmatch(str(metadata.get(ROOT_SPAN) or ""))
+    # Other samples may have an id of 32 digits too, such as a UUID or a hash.
+    if SPAN_NAMES not in metadata or trace is None or len(trace[1]) != _TRACE_DIGITS:
         return None, None
     return int(trace[1], 16), int(span[1], 16) if span and len(span[1]) == _SPAN_DIGITS else None
 

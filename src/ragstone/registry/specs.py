@@ -160,12 +160,16 @@ class Corpus:
     """How a corpus metric is made from all rows together, not as a mean of their scores.
 
     `statistics` names stored evidence with a few numbers per row. `score` turns their sum (the last axis of an array) into
-    the score or, if the score is not a function of a sum (`additive=False`), the list of all rows' numbers.
+    the score or, if the score is not a function of a sum (`additive=False`), the list of all rows' numbers. `high_end` gives,
+    from the sum, the number of rows and that of independent ones, what the upper end of the interval is at least.
+    `undefined` says why there is no score if it is not finite.
     """
 
     statistics: str
     score: Callable[[Any], Any]
     additive: bool = True
+    high_end: Callable[[Any, int, int], float] | None = None
+    undefined: str = ""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from ragstone.text.quantity_words import (
 
 _TOKEN = re.compile(r"(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[a-z]+2?(?!\d))|\S")
 _NUMBER = re.compile(r"(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:,\d{3}){1,4})(?:\.\d{1,9})?")
+# The rest of a longer number is not read: Python refuses to read one of more than 4,300 digits.
+_MOST_DIGITS = 1_000
 # Megabits, or megabytes in careless spelling.
 _BITS = re.compile(r"\d ?[MGT]b(?![a-zA-Z])")
 _HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
@@ -271,7 +273,8 @@ class QuantityReader:
             raise NotReadError
         if self._at(at).glued and previous.text == "-" and previous.glued:
             raise NotReadError
-        while text.replace(" ", "").isdigit() and len(text.split()[0]) <= 3 and self._is_group(end):
+        # Six groups are too many already.
+        while len(text) < 20 and text.replace(" ", "").isdigit() and len(text.split()[0]) <= 3 and self._is_group(end):
             text, end = f"{text} {self._word(end)}", end + 1
         plain = text.replace(" ", ",")
         if not _NUMBER.fullmatch(plain):
@@ -285,7 +288,8 @@ class QuantityReader:
 
     def _slash(self, top: str, at: int) -> _Number:
         bottom = self._word(at)
-        if not (top.isdigit() and bottom.isdigit() and 0 < int(top) < int(bottom) <= 20) or self._word(at + 1) == "/":
+        few = top.isdigit() and bottom.isdigit() and len(top) <= len(bottom) <= 2
+        if not few or not 0 < int(top) < int(bottom) <= 20 or self._word(at + 1) == "/":
             raise NotReadError
         value = Fraction(int(top), int(bottom))
         return _Number(value, value / 10, at + 1, is_fraction=True)
@@ -369,7 +373,8 @@ class QuantityReader:
         if self._at(at).is_number and self._word(at).isdigit() and len(self._word(at)) <= 2 and not self._at(at).glued:
             first = int(self._word(at))
         joint = self._word(at + 1)
-        hour = SMALL.get(self._word(at + 2), int(self._word(at + 2)) if self._word(at + 2).isdecimal() else -1)
+        last = self._word(at + 2)
+        hour = SMALL.get(last, int(last) if last.isdecimal() and len(last) <= 2 else -1)
         if joint in ("past", "to") and 0 < first < 60 and 0 < hour <= 12:
             return hour * 60 + (first if joint == "past" else -first), at + 3
         return (first * 60, at + 1) if 0 < first <= 12 and self._word(at) not in ("half", "quarter") else (-1, at)
@@ -445,6 +450,7 @@ def _count(value: Fraction | int) -> Quantity:
 
 def _plain_numbers(text: str) -> list[Fraction]:
     """The possible values of a number in any country: "1.500" and "1,500" are both, and "12.03.2025" is one number with three parts."""
+    text = text[:_MOST_DIGITS].rstrip(".,")
     parts = re.split(r"[.,]", text)
     if len(parts) == 1:
         return [Fraction(text)]

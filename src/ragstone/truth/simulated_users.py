@@ -63,7 +63,8 @@ class GoalPart:
         if self.fact:
             return any(_states(reply, fact) for fact in self.fact)
         wanted = content_stems(self.wants)
-        return find_refusal(reply) is None and len(wanted & content_stems(reply)) >= _LEAST_WORDS * len(wanted)
+        shared = wanted & content_stems(reply)
+        return bool(wanted) and find_refusal(reply) is None and len(shared) >= _LEAST_WORDS * len(wanted)
 
 
 def _states(reply: str, fact: str) -> bool:
@@ -98,6 +99,7 @@ class Conversation:
     id: str
     user: SimulatedUser
     seed: int
+    repeat: int = 0
     turns: list[Sample] = field(default_factory=list)
     history: list[Turn] = field(default_factory=list)
     # The parts of the goal by position, with the number of the turn that reached them.
@@ -126,7 +128,7 @@ class Conversation:
             questions.insert(0, questions.pop(first))
         return questions
 
-    def hear(self, reply: str, facts_only: bool) -> None:
+    def note_reached_parts(self, reply: str, facts_only: bool) -> None:
         """Note the parts of the goal that a reply reaches; with `facts_only`, a model decides the parts without facts."""
         for at in self.open_parts:
             part = self.user.goal[at]
@@ -213,18 +215,19 @@ def read_users(path: str) -> list[SimulatedUser]:
     users = [_read_user(entry, number, path) for number, entry in enumerate(entries, start=1)]
     for name, count in Counter(user.id for user in users).items():
         if count > 1:
-            raise UsageError(f"{path}: {count} users have the id '{name}'; write one of their own for each.")
+            raise UsageError(f"{path}: {count} users have the id '{name}'; give each user an id of its own.")
     return users
 
 
 def _read_user(entry: Any, number: int, path: str) -> SimulatedUser:
+    hint = "A user has id, persona, questions and goal; a part of the goal has wants and fact."
+    if not isinstance(entry, dict):
+        raise UsageError(f"{path}, user {number}: it is not a table of names and values. {hint}")
     try:
-        named = {"id": f"user-{number}", **entry} if isinstance(entry, dict) else entry
-        user = TypeAdapter(SimulatedUser).validate_python(named)
+        user = TypeAdapter(SimulatedUser).validate_python({"id": f"user-{number}", **entry})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        hint = "A user has id, persona, questions and goal; a part of the goal has wants and fact."
         raise UsageError(f"{path}, user {number}: {where}: {first['msg']}. {hint}") from None
     if not user.questions and not user.goal:
         raise UsageError(

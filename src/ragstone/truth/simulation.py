@@ -19,7 +19,7 @@ from ragstone.engine.ask_system import (
 from ragstone.engine.evaluate import unheard
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Progress, Report, silent
-from ragstone.errors import StopRunError
+from ragstone.errors import StopRunError, UsageError
 from ragstone.llm.answers import Answer
 from ragstone.llm.base import LLMError
 from ragstone.llm.concurrency import gather_or_cancel
@@ -52,12 +52,16 @@ class Script:
     prompts: str | None = None
 
     def conversations(self) -> list[Conversation]:
-        """All conversations; repeats of a user have the following seeds."""
-        return [
-            Conversation(f"{user.id}-{repeat + 1}" if repeat else user.id, user, self.seed + repeat)
+        """All conversations; repeats of a user have the following seeds. Two with one id are an error."""
+        talks = [
+            Conversation(f"{user.id}-{repeat + 1}" if repeat else user.id, user, self.seed + repeat, repeat)
             for user in self.users
             for repeat in range(self.repeats)
         ]
+        for name, count in Counter(talk.id for talk in talks).items():
+            if count > 1:
+                raise UsageError(f"{count} conversations would have the id '{name}': give a user another id.")
+        return talks
 
 
 @dataclass
@@ -217,7 +221,7 @@ class _Talks:
         metadata = {"conversation": talk.id, "turn": number, "asked_by": message.made_by}
         history = list(talk.history)
         sample = Sample(f"{talk.id}#{number}", message.text, history=history or None, metadata=metadata)
-        asked = Asked(sample.id, message.text, history=history)
+        asked = Asked(sample.id, message.text, repeat=talk.repeat, history=history)
         earlier = self.known.get(key_of(asked))
         outcome = None if earlier else await answer_one(self.system, asked)
         row = row_of(sample, earlier, outcome)
@@ -233,7 +237,7 @@ class _Talks:
             self._count_dead(talk.error)
             return
         self.answered, self.dead = self.answered + 1, 0
-        talk.hear(row.answer, facts_only=self.player.decides)
+        talk.note_reached_parts(row.answer, facts_only=self.player.decides)
         talk.turns.append(row)
         talk.history += [Turn("user", message.text), Turn("assistant", row.answer, row.contexts)]
 
