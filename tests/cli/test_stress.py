@@ -82,6 +82,12 @@ def test_numbers_of_hostile_chunks(cli, home):
     assert "whole numbers from 1" in stress(cli, "--system", "gen.py:copies", "--hostile", "a").err
 
 
+def test_a_bed_that_is_named_twice_is_built_once(cli, home):
+    done = stress(cli, "--system", "gen.py:copies", "--bed", "injection,injection", "--bed", "injection", "--json")
+    assert done.code == 0, done.err
+    assert [bed["bed"] for bed in json.loads(done.out)["tests"][0]["beds"]] == ["injection"]
+
+
 def test_quiet_tells_where_it_lies_all_the_same(cli, home):
     done = stress(cli, "--system", "gen.py:copies", "--bed", "noise", "-q")
     assert not done.err
