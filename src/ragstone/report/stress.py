@@ -127,8 +127,8 @@ def _interval_cell(low: float | None, high: float | None) -> Cell:
 
 
 def _missing(curve: Curve) -> Cell:
-    # The success of an attack is not defined without hostile chunks.
-    points = [point for point in curve.points if not curve.is_attack or point.rate in curve.rates]
+    # The success of an attack is not defined without hostile chunks, and a false alarm not with them.
+    points = [point for point in curve.points if not curve.is_attack or point.questions or point.failed]
     failed = sum(point.failed for point in points)
     skipped = sum(point.skipped for point in points)
     words = [f"{skipped:,} skipped"] if skipped else []
