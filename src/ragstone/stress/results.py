@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ragstone.data.usage import QUESTION_ID
 from ragstone.errors import UsageError
 from ragstone.stats.bootstrap import bootstrap_means
 from ragstone.stats.intervals import mean_interval
@@ -296,7 +297,7 @@ def read_rows(run: Run) -> Rows:
     """The rows of a run of `ragstone stress`."""
     table = read_table(run.folder.samples, ["id", "metadata"])
     metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
-    if not all({"bed", "rate", "question_id"} <= one.keys() for one in metadata):
+    if not all({"bed", "rate", QUESTION_ID} <= one.keys() for one in metadata):
         raise UsageError(f"run {run.name} is not a stress test: its samples have no bed and no rate")
     metrics = run.info["metrics"]
     found = read_scores(run, [metric["metric"] for metric in metrics])
@@ -305,7 +306,7 @@ def read_rows(run: Run) -> Rows:
         beds=np.array([one["bed"] for one in metadata]),
         requested=np.array([float(one.get(HOSTILE, one.get("requested_rate", one["rate"]))) for one in metadata]),
         shares=np.array([float(one.get(HOSTILE, one["rate"])) for one in metadata]),
-        questions=np.array([str(one["question_id"]) for one in metadata]),
+        questions=np.array([str(one[QUESTION_ID]) for one in metadata]),
         passages=[str(one.get("passages", "")) for one in metadata],
         scores={name: scores.values for name, scores in found.items()},
         failed={name: scores.states == FAILED for name, scores in found.items()},
