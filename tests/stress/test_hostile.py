@@ -13,6 +13,7 @@ from rich.console import Console
 
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import UsageError
+from ragstone.report.html.stress_page import stress_html
 from ragstone.report.stress import stress_report
 from ragstone.stress.beds import ATTACKS, Setting
 from ragstone.stress.hostile import COPIES, list_payloads, read_attacks
@@ -278,6 +279,25 @@ def test_a_generator_that_always_warns_has_false_alarms(tmp_path):
     screen.print(stress_report([test]))
     assert re.search(r"attack_false_alarm +1.00 +– +█ +8\n", screen.file.getvalue())
     assert "skipped" not in screen.file.getvalue().partition("attack_false_alarm")[2].partition("attack_")[0]
+
+
+@pytest.mark.parametrize(
+    ("questions", "row"),
+    [
+        (3, r"rgb.accuracy +1.000 +0.000 +−1.000 +– +0.250 +3 +too few questions"),
+        (8, r"rgb.accuracy +1.000 +0.000 +−1.000 +−1.000 – −1.000 +0.008 +8 +worse under attack"),
+    ],
+)
+def test_few_questions_have_no_interval_of_the_lost_quality(tmp_path, questions, row):
+    prepared = prepare(bells()[:questions], Setting(beds=("overload",), hostile=(1,)))
+    generate = lambda _, contexts: weight_in(contexts) if len(contexts) < COPIES else "unknown"  # noqa: E731
+    test = stressed(prepared, generate, tmp_path)
+    screen = Console(file=io.StringIO(), width=120)
+    screen.print(stress_report([test]))
+    assert re.search(row, screen.file.getvalue())
+    page = stress_html([test])
+    assert f"<td>{row.rpartition('+')[2]}</td>" in page
+    assert ("−1.000 to −1.000" in page) == (questions == 8)
 
 
 def test_without_a_known_right_answer_success_is_skipped():

@@ -151,11 +151,13 @@ def _losses(losses: Sequence[Contrast]) -> Iterator[RenderableType]:
     if not losses:
         return
     yield title("quality lost under attack, paired by question")
-    table = Table([Column(), *columns("clean", "attacked", "difference", "95 % interval", "p", "n")], indent=2)
+    numbers = columns("clean", "attacked", "difference", "95 % interval", "p", "n")
+    table = Table([Column(), *numbers, Column(wrap="words")], indent=2)
     for loss in losses:
         interval = _signed_interval(loss.low, loss.high)
-        numbers = number(loss.first), number(loss.second), _minus(f"{loss.difference:+.3f}"), interval
-        table.add(loss.metric, *numbers, p_value(loss.p), str(loss.questions), group=loss.bed)
+        values = number(loss.first), number(loss.second), _minus(f"{loss.difference:+.3f}"), interval
+        verdict = Cell(loss.under_attack, tone=_TONES.get(loss.verdict, "muted"))
+        table.add(loss.metric, *values, p_value(loss.p), str(loss.questions), verdict, group=loss.bed)
     yield table
 
 

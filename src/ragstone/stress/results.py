@@ -68,6 +68,12 @@ class Contrast:
         second = (self.difference > 0) != self.lower_is_better
         return "the second is more robust" if second else "the first is more robust"
 
+    @property
+    def under_attack(self) -> str:
+        """The verdict if the second is the same generator with hostile chunks."""
+        words = {"the first is more robust": "worse under attack", "the second is more robust": "better under attack"}
+        return words.get(self.verdict, self.verdict)
+
 
 def check_same_beds(first: Rows, second: Rows) -> None:
     """Raises UsageError if two runs do not have the same rows, because then answers cannot be paired."""
@@ -99,7 +105,8 @@ def _pair_up(curve: Curve, first: Mapping[str, float], second: Mapping[str, floa
         return None
     before, after = (np.array([values[question] for question in both]) for values in (first, second))
     differences = (after - before)[:, None]
-    interval = bootstrap_means(differences, seed=seed)[0]
+    # Of few questions that agree, the bootstrap gives an interval without width.
+    interval = bootstrap_means(differences, seed=seed)[0] if len(both) >= LEAST else None
     low, high = (interval.low, interval.high) if interval else (None, None)
     p = float(sign_flip_test(differences, seed=seed)[0])
     means = float(before.mean()), float(after.mean())
