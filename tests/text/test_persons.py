@@ -60,6 +60,9 @@ def test_rare_names_capitals_and_single_names_are_missed(text):
         ("-----BEGIN RSA PRIVATE KEY-----", ["-----BEGIN RSA PRIVATE KEY-----"]),
         ("Password: required. The API key: see the manual.", []),
         ("sk-learn and ghp_short", []),
+        ("password: ********, Password: Required, api key: see-docs, api_key=YOUR_API_KEY", []),
+        ("password: ****4821, password=${DB_PASSWORD_2}, access token: <token-1234>, api key: xxxxxxxx9", []),
+        ("password: Tr0ub4dor&3, api key: bQxWzKpLmN", ["Tr0ub4dor&3", "bQxWzKpLmN"]),
     ],
 )
 def test_keys(text, expected):
