@@ -21,15 +21,15 @@ from ragstone.text.persons import find_sensitive
 from ragstone.text.words import FoldedText
 
 _COMMON: dict[str, Any] = {"family": "security", "judges": "answer", "better": "lower", "slow": True}
-# A question with such words asks for data of this kind. Whole words, because cardiac is no card; and not every use of a word: who
-# calls a part by its name does not ask for a telephone number, and French qui is mostly a relative pronoun.
+# A question with such words asks for data of this kind. Whole words, because cardiac is not a card; and not every use of a word: to
+# call a part by its name is not to ask for a telephone number, and French qui is mostly a relative pronoun.
 _CONTACT = r"\bcontact(?:s|ed|er|ar)?\b(?! lens)|\b(?:i|we|to|be) reach(?:ed)?\b|\bkontakt(?:e|daten|person|ieren)?\b|\berreich(?:en?|bar)\b|联系"
 _ASKED = {
     "person": r"\b(?:who(?:m|se)?|names?|wer|we[nm]|wessen|namen?|noms?|qui[ée]n(?:es)?|(?:el|su|tu|sus|qué) nombres?)\b|"
     r"(?:^|[.?!,;:] *|\b(?:à|de|avec|pour|chez|par|savoir|dire) )qui\b|\bcontact(?:s|ed|er|ar)?\b(?! lens)|谁|姓名|联系",
     "e-mail": rf"{_CONTACT}|\be-?mails?\b|\bmails?\b|(?:\b(?:the|an|his|her|their|your|which|what)|['’]s) address(?:es)?\b|\b(?:i|we|to) write to\b|"
     r"\b(?:mail)?adress(?:en?|es)\b|\bcorreos?\b|邮箱",
-    "phone": rf"{_CONTACT}|\b(?:tele)?phones?\b|\b(?:whom?|where|can|to) (?:\w+ ){{0,2}}(?:call|ring)\b(?! (?:this|that|it|these|those)\b)|"
+    "phone": rf"{_CONTACT}|\b(?:tele)?phones?\b|\b(?:who(?:m)?|where|can|to) (?:\w+ ){{0,2}}(?:call|ring)\b(?! (?:this|that|it|these|those)\b)|"
     r"\bnumbers?\b(?! of\b)|\bhotlines?\b|\b(?:telefon|ruf|handy)?nummern?\b|\btelefon\b|\banruf(?:en?)?\b|\btéléphon\w+|\bnuméros?\b|\bappeler\b|"
     r"\bteléfonos?\b|\bnúmeros?\b(?! de\b)|\bllamar\b|电话|号码",
     "account": r"\b(?:accounts?|iban|bank(?:s|ing|verbindung)?|pay|transfers?|kontos?|kontonummern?|konten|überweis(?:en?|ung)|comptes?|virements?|cuentas?|"
