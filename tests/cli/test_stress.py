@@ -73,6 +73,11 @@ def test_attacks_on_the_shipped_example(cli, tmp_path, monkeypatch):
     stored = json.loads(cli("stress", "--run", page.parent.name, "--json").out)["tests"][0]
     assert {group["by"] for group in stored["groups"]} == {"rank", "instruction", "form", "basis"}
     assert stored["losses"][0]["metric"] == "rgb.accuracy"
+    # Rows of one question depend on each other, so 220 rows are worth less than as many questions.
+    codes = [
+        cli("gate", page.parent.name, "--max", "attack_success=0.3", *more).code for more in ((), ("--cluster", "none"))
+    ]
+    assert codes == [4, 0]
 
 
 def test_numbers_of_hostile_chunks(cli, home):
@@ -80,6 +85,12 @@ def test_numbers_of_hostile_chunks(cli, home):
     curves = json.loads(done.out)["tests"][0]["curves"]
     assert [point["rate"] for point in curves[0]["points"]] == [0, 2]
     assert "whole numbers from 1" in stress(cli, "--system", "gen.py:copies", "--hostile", "a").err
+
+
+def test_a_bed_that_is_named_twice_is_built_once(cli, home):
+    done = stress(cli, "--system", "gen.py:copies", "--bed", "injection,injection", "--bed", "injection", "--json")
+    assert done.code == 0, done.err
+    assert [bed["bed"] for bed in json.loads(done.out)["tests"][0]["beds"]] == ["injection"]
 
 
 def test_quiet_tells_where_it_lies_all_the_same(cli, home):

@@ -156,14 +156,15 @@ BAD = {
     "stressed": {
         "answer": "There are factual errors in the documents. It is 9.",
         "answerable": False,
-        "metadata": {"fake_answer": "10", "attack": "poison", "passages": "!--"},
+        "metadata": {"fake_answer": "10", "needed_answers": ["9"], "attack": "poison", "passages": "!--"},
     },
     # An attack that succeeded and is cited.
     "obeyed": {
         "answer": "It is 10 [1].",
         "citations": None,
-        "metadata": {"fake_answer": "10", "attack": "poison", "passages": "!--"},
+        "metadata": {"fake_answer": "10", "needed_answers": ["9"], "attack": "poison", "passages": "!--"},
     },
+    "not attacked": {"answer": "It is 9.", "metadata": {"attack": "poison", "passages": "+--"}},
     "empty answer": {"answer": ""},
     # But for the question: readers take an empty one for none.
     "empty everything": {
@@ -231,6 +232,7 @@ NASTY = [Sample(name, **{**ALL_THERE, **changes}) for name, changes in BAD.items
 OF_STRESSED = ("rgb.rejection", "rgb.error", "distinct_n", "self_bleu_n", "attack_success", "attack_noticed")
 GOOD = {name: list(BAD).index("stressed") for name in METRICS if name.startswith(OF_STRESSED)}
 GOOD["attack_cited"] = list(BAD).index("obeyed")
+GOOD["attack_false_alarm"] = list(BAD).index("not attacked")
 # The longest texts are computed once only, to save time.
 SMALL = NASTY[:-1]
 SPELLED = [str(metric) for spec in METRICS.values() for metric in spellings(spec)]
@@ -310,6 +312,7 @@ COUNT_NOTHING = [
     "answerability_accuracy",
     "ari",
     "attack_cited",
+    "attack_false_alarm",
     "attack_noticed",
     "attack_success",
     "bert_score",

@@ -1,11 +1,13 @@
 """LLM-AggreFact, HaluBench and RAGTruth under the names that they are published with."""
 
 import json
+import time
 
 import pytest
 
 from ragstone.errors import InputError, UsageError
 from ragstone.formats import open_reader, read_dataset
+from ragstone.formats.hallucination_sets import _passages
 
 DOC = "The boat leaves at nine. It takes 40 minutes."
 SPAN = {"start": 3, "end": 6, "text": "ten", "label_type": "Evident Conflict"}
@@ -95,3 +97,9 @@ def test_an_answer_without_labels_is_not_taken_for_supported(tmp_path, missing):
     answers = write(tmp_path / "response.jsonl", [{**RESPONSES[0], "labels": missing}])
     with pytest.raises(InputError, match="has no list of labels"):
         list(read_dataset([answers, sources]))
+
+
+def test_many_empty_lines_are_read_in_linear_time():
+    started = time.process_time()
+    assert _passages("\n" * 100_000 + "passage 1:a\n  passage 2: b") == ["a", "b"]
+    assert time.process_time() - started < 20

@@ -3,6 +3,7 @@
 import pytest
 
 from ragstone.data.types import Chunk, Sample, Turn
+from ragstone.metrics.leaks import _ASKED_FOR
 from tests.metrics.scoring import cell, score
 
 OWNERS = ["Anna Keller", "Thomas Rourke", "Priya Nandakumar", "Yusuf Berg", "Petra Voss"]
@@ -66,6 +67,53 @@ def test_each_kind_of_data(answer):
 )
 def test_data_that_was_asked_for_or_is_not_from_the_chunks(answer, more):
     assert cell(asked(answer, **more), "pii_leak").value == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "question"),
+    [
+        ("card", "Is cardiac massage taught?"),
+        ("card", "Does the restaurant serve à la carte?"),
+        ("key", "Which keyboard do you use?"),
+        ("key", "What are the key points?"),
+        ("e-mail", "How do I address the envelope?"),
+        ("e-mail", "When does the train reach Vienna?"),
+        ("e-mail", "Are contact lenses allowed?"),
+        ("phone", "What do you call this part?"),
+        ("phone", "What number of seats is left?"),
+        ("person", "Qu'est-ce qui est inclus ?"),
+        ("person", "Quels sont les repas qui sont servis ?"),
+        ("person", "Quel est le nombre de places ?"),
+        ("account", "Is the firm bankrupt?"),
+    ],
+)
+def test_words_that_only_begin_alike_do_not_ask_for_data(kind, question):
+    assert not _ASKED_FOR[kind].search(question)
+
+
+@pytest.mark.parametrize(
+    ("kind", "question"),
+    [
+        ("card", "Which card was used?"),
+        ("card", "Wie lautet die Kreditkartennummer?"),
+        ("key", "What is the API key?"),
+        ("key", "Wie lauten die Passwörter?"),
+        ("e-mail", "What is Anna's address?"),
+        ("e-mail", "To which address do I send it?"),
+        ("e-mail", "Wie lautet die Adresse?"),
+        ("phone", "Whom do I call about the cat?"),
+        ("phone", "How can I call the owner?"),
+        ("phone", "Wie lautet die Telefonnummer?"),
+        ("phone", "How can the owner be reached?"),
+        ("person", "Qui a apporté le chat ?"),
+        ("person", "Le chat est là. À qui est-il ?"),
+        ("person", "¿Cuál es el nombre de la dueña?"),
+        ("person", "Wem gehört die Katze?"),
+        ("account", "What is the account number?"),
+    ],
+)
+def test_words_that_ask_for_data(kind, question):
+    assert _ASKED_FOR[kind].search(question)
 
 
 def test_what_the_assistant_asked_before_is_not_asked_for_by_the_user():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ragstone
+from ragstone.analysis.consistency import measure_consistency
 from ragstone.errors import UnknownNameError
 from ragstone.storage.scores import NONE, OK, SKIPPED, default_cluster, read_ids, read_labels, read_scores
 
@@ -74,3 +75,23 @@ def test_turns_of_a_conversation_are_resampled_together(tmp_path):
 )
 def test_rows_are_resampled_one_by_one_without_conversations(rows, tmp_path):
     assert default_cluster(ragstone.evaluate(rows, "token_f1", tmp_path)) is None
+
+
+def test_rows_that_ask_a_question_with_other_passages_are_resampled_together(tmp_path):
+    """They are no repeats: they have no other answers and no consistency."""
+    rows = [
+        {"id": f"{at}", "question": "q", "answer": "one", "references": ["one"], "metadata": {"question_id": at // 4}}
+        for at in range(40)
+    ]
+    rows.append({"id": "x", "question": "q", "answer": "one", "references": ["one"]})
+    run = ragstone.evaluate(rows, "token_f1", tmp_path)
+    assert default_cluster(run) == "question_id"
+    assert read_labels(run, "question_id").tolist()[3:5] + read_labels(run, "question_id").tolist()[-1:] == [
+        "0",
+        "1",
+        "x",
+    ]
+    assert run.summary()["token_f1"].ci_low < 0.8
+    assert measure_consistency(run) is None
+    alone = [{**row, "metadata": {"question_id": row["id"]}} for row in rows]
+    assert default_cluster(ragstone.evaluate(alone, "token_f1", tmp_path)) is None

@@ -2,19 +2,24 @@
 
 import base64
 import codecs
+import io
 import random
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from ragstone.data.types import Chunk, Sample
 from ragstone.errors import UsageError
+from ragstone.report.html.stress_page import stress_html
+from ragstone.report.stress import stress_report
 from ragstone.stress.beds import ATTACKS, Setting
 from ragstone.stress.hostile import COPIES, list_payloads, read_attacks
 from ragstone.stress.results import contrast_tests, find_curves
 from ragstone.stress.run import prepare
+from tests.metrics.scoring import cell
 from tests.stress.generators import stressed
 
 NAMES = [
@@ -253,7 +258,53 @@ def test_noticed_and_cited(tmp_path):
     curves = {
         curve.metric: [point.mean for point in curve.points] for curve in stressed(prepared, generate, tmp_path).curves
     }
-    assert curves["attack_noticed"] == [0, pytest.approx(0.2)]
+    assert curves["attack_noticed"] == [None, pytest.approx(0.2)]
+    assert curves["attack_false_alarm"] == [0, None]
     # At rank `first` the false passage is believed and cited.
     assert curves["attack_success"] == [None, pytest.approx(0.4)]
     assert curves["attack_cited"] == [None, 1]
+
+
+def test_a_generator_that_always_warns_has_false_alarms(tmp_path):
+    prepared = prepare(bells()[:8], Setting(beds=("poison", "overload"), hostile=(1,)))
+    test = stressed(prepared, lambda _, contexts: "The documents contradict each other.", tmp_path)
+    warned = {
+        (curve.bed, curve.metric): [point.mean for point in curve.points]
+        for curve in test.curves
+        if curve.metric in ("attack_noticed", "attack_false_alarm")
+    }
+    assert warned == {("poison", "attack_noticed"): [None, 1], ("poison", "attack_false_alarm"): [1, None]}
+    assert test.run.summary()["attack_noticed"].n_ok == 16
+    screen = Console(file=io.StringIO(), width=120)
+    screen.print(stress_report([test]))
+    assert re.search(r"attack_false_alarm +1.00 +– +█ +8\n", screen.file.getvalue())
+    assert "skipped" not in screen.file.getvalue().partition("attack_false_alarm")[2].partition("attack_")[0]
+
+
+@pytest.mark.parametrize(
+    ("questions", "row"),
+    [
+        (3, r"rgb.accuracy +1.000 +0.000 +−1.000 +– +0.250 +3 +too few questions"),
+        (8, r"rgb.accuracy +1.000 +0.000 +−1.000 +−1.000 – −1.000 +0.008 +8 +worse under attack"),
+    ],
+)
+def test_few_questions_have_no_interval_of_the_lost_quality(tmp_path, questions, row):
+    prepared = prepare(bells()[:questions], Setting(beds=("overload",), hostile=(1,)))
+    generate = lambda _, contexts: weight_in(contexts) if len(contexts) < COPIES else "unknown"  # noqa: E731
+    test = stressed(prepared, generate, tmp_path)
+    screen = Console(file=io.StringIO(), width=120)
+    screen.print(stress_report([test]))
+    assert re.search(row, screen.file.getvalue())
+    page = stress_html([test])
+    assert f"<td>{row.rpartition('+')[2]}</td>" in page
+    assert ("−1.000 to −1.000" in page) == (questions == 8)
+
+
+def test_without_a_known_right_answer_success_is_skipped():
+    """A false answer may stand next to the right one; it is not a success then."""
+    planted = {"attack": "poison", "fake_answer": "10"}
+    row = Sample("s", "How many?", "It is 10, not 9.", metadata=planted)
+    assert cell(row, "attack_success").reason == "no right answer is known"
+    assert cell(replace(row, metadata={**planted, "needed_answers": "9 nine"}), "attack_success").value is None
+    assert cell(replace(row, metadata={**planted, "needed_answers": ["nine", ["9"]]}), "attack_success").value == 0
+    assert cell(replace(row, metadata={**planted, "needed_answers": [["11"]]}), "attack_success").value == 1

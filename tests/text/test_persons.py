@@ -1,5 +1,7 @@
 """Persons and keys by rules: what is found, what is not, and no places."""
 
+import time
+
 import pytest
 
 from ragstone.text.persons import find_sensitive
@@ -58,6 +60,9 @@ def test_rare_names_capitals_and_single_names_are_missed(text):
         ("-----BEGIN RSA PRIVATE KEY-----", ["-----BEGIN RSA PRIVATE KEY-----"]),
         ("Password: required. The API key: see the manual.", []),
         ("sk-learn and ghp_short", []),
+        ("password: ********, Password: Required, api key: see-docs, api_key=YOUR_API_KEY", []),
+        ("password: ****4821, password=${DB_PASSWORD_2}, access token: <token-1234>, api key: xxxxxxxx9", []),
+        ("password: Tr0ub4dor&3, api key: bQxWzKpLmN", ["Tr0ub4dor&3", "bQxWzKpLmN"]),
     ],
 )
 def test_keys(text, expected):
@@ -71,3 +76,10 @@ def test_a_long_text_is_read_in_reasonable_time():
 
 def test_words_after_a_number_are_no_account():
     assert found("The part VC6096 for use with GSM networks and a car", "account") == []
+
+
+@pytest.mark.parametrize("text", ["A" + "a" * 100_000, "Ab-" * 33_000, "A'" * 50_000, "Name: " + "Aa-" * 33_000])
+def test_one_long_word_is_read_in_linear_time(text):
+    started = time.process_time()
+    assert found(text) == []
+    assert time.process_time() - started < 20

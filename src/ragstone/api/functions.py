@@ -257,7 +257,7 @@ def compare(
         after: The new version, evaluated on the same questions.
         metrics: Metrics to compare; all that both runs have by default.
         slices: Metadata columns; also compares the samples of each value.
-        cluster: Column whose equal values are resampled together; conversations by default, "none" for single rows.
+        cluster: Column whose equal values are resampled together; conversations or rows of one question by default, "none" for single rows.
         correction: Correction for many metrics: "joint", "holm", "bh" or "none".
         anyway: Compare although metrics or judges differ.
         root: Folder or s3:// root of runs that are given by id or name.
@@ -297,7 +297,7 @@ def gate(
         max_rise: Maximum rise of metrics that should be low: `{"latency_p95": "0.2s", "cost": "10%"}`.
         max_worse: Maximum number of samples that may be worse than in the baseline: `{"fact_recall": 0}`.
         max_new_failures: Maximum number of rows that are wrong and were clearly better in the baseline.
-        cluster: Column whose equal values are resampled together; conversations by default, "none" for single rows.
+        cluster: Column whose equal values are resampled together; conversations or rows of one question by default, "none" for single rows.
         max_failed: Share of failed cells above which the gate cannot tell.
         inconclusive: What "cannot tell" counts as: "fail", or "pass" for a warning only.
         root: Folder or s3:// root of runs that are given by id or name.

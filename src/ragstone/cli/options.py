@@ -54,7 +54,7 @@ SHARED: dict[str, Option] = {
     "aspect": Option("--aspect", METRICS, "Aspect in which answers are compared.", "quality", "NAME"),
     "threshold": Option("--threshold", METRICS, "Score from which a result counts as yes.", None, "SCORE", type=float),
     "slice": Option("--slice", METRICS, "Also show each value of a metadata column. Repeatable.", [], "COLUMN"),
-    "cluster": Option("--cluster", METRICS, "Column whose equal values are resampled together; conversations by default, none for single rows.", None, "COLUMN"),
+    "cluster": Option("--cluster", METRICS, "Column whose equal values are resampled together; conversations or rows of one question by default, none for single rows.", None, "COLUMN"),
     "correction": Option("--correction", METRICS, "Correction for many metrics: joint, holm, bh or none.", "joint"),
     "anyway": Option("--anyway", METRICS, "Compare although metrics or judges differ.", False),
     # Models

@@ -79,7 +79,7 @@ def stress(
     from ragstone.stress.beds import ABILITIES, Setting
     from ragstone.stress.run import open_embed, prepare
 
-    beds: Any = tuple(name.strip() for text in bed for name in text.split(",")) or ABILITIES
+    beds: Any = tuple(dict.fromkeys(name.strip() for text in bed for name in text.split(","))) or ABILITIES
     numbers = _read_numbers(hostile)
     setting = Setting(passages, _read_rates(rates), repeats, seed, beds, keep_contaminated, numbers)
     samples = list(read_dataset(sources(data), *reading))

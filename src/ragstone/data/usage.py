@@ -20,6 +20,8 @@ ROOT_SPAN = "root_span_id"
 SPAN_NAMES = "span_names"
 # The id of the question that several rows answer; rows without it answer a question of their own.
 REPEAT_OF = "repeat_of"
+# The same for rows that ask a question with other passages, as in `ragstone stress`: they depend on each other, but are no repeats.
+QUESTION_ID = "question_id"
 # The other answers to the same question.
 OTHER_ANSWERS = "other_answers"
 
@@ -35,7 +37,7 @@ def number_of(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def question_of(sample_id: str, metadata: Mapping[str, Any] | None) -> str:
+def question_of(sample_id: str, metadata: Mapping[str, Any] | None, column: str = REPEAT_OF) -> str:
     """The id of the question that a sample answers: the same for all its repeats."""
-    name = (metadata or {}).get(REPEAT_OF)
+    name = (metadata or {}).get(column)
     return sample_id if name is None else str(name)

@@ -14,7 +14,7 @@ from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import view_samples
 from ragstone.data.fingerprint import Fingerprint
 from ragstone.data.schema import present, unknown_texts
-from ragstone.data.usage import OTHER_ANSWERS, REPEAT_OF, USAGE, question_of
+from ragstone.data.usage import OTHER_ANSWERS, QUESTION_ID, REPEAT_OF, USAGE, question_of
 from ragstone.engine.plan import Plan, make_plan
 from ragstone.engine.progress import Progress, Report
 from ragstone.evidence_functions.fact_matches import with_matcher
@@ -99,7 +99,7 @@ _GROUP_ROWS = 2_000
 _UNKNOWN = "contexts without text"
 _OUTPUT = ("answer", "contexts", "steps")
 # Evidence of these names is read from the metadata.
-_WATCHED = (*USAGE, REPEAT_OF, OTHER_ANSWERS)
+_WATCHED = (*USAGE, REPEAT_OF, QUESTION_ID, OTHER_ANSWERS)
 
 
 class Profiler:

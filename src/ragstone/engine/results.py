@@ -22,7 +22,6 @@ from ragstone._version import __version__
 from ragstone.data.codec import arrow_type
 from ragstone.data.schema import CALLS, SCORES, evidence_schema
 from ragstone.data.summary import ALL, Summary, SummaryRow
-from ragstone.data.usage import REPEAT_OF
 from ragstone.engine.function_calls import Refused, explain
 from ragstone.engine.ingest import Profile
 from ragstone.engine.plan import MetricStep, Plan
@@ -35,7 +34,7 @@ from ragstone.stats.quantiles import quantile_interval, quantile_of, rows_for_in
 from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT, write_run_info
 from ragstone.storage.runs import PartFolder, RunFolder, read_batches, read_small_tables, read_table, write_table
-from ragstone.storage.scores import read_conversations, read_questions
+from ragstone.storage.scores import question_column, read_conversations, read_questions
 
 _REASONS_SHOWN = 2
 _GROUP_ROWS = 2_000
@@ -53,10 +52,10 @@ class _Column:
 
 def finish_tables(plan: Plan, folder: RunFolder, parts: int, profile: Profile) -> Summary:
     """Join the tables of the parts and write the summary; the parts are not needed afterwards."""
-    # Rows that depend on each other: turns of a conversation, or repeats of a question.
+    # Rows that depend on each other: turns of a conversation, or rows of a question.
     clusters = read_conversations(folder.samples) if "history" in profile.present else None
-    if clusters is None and f"metadata.{REPEAT_OF}" in profile.present:
-        clusters = read_questions(folder.samples)
+    if clusters is None and (column := question_column(folder.samples, profile.present)):
+        clusters = read_questions(folder.samples, column)
     for name, annotation in plan.stored_evidence():
         places = [folder.part(number).evidence(name) for number in range(parts)]
         _join(places, folder.evidence(name), evidence_schema(arrow_type(annotation)))

@@ -21,7 +21,7 @@ from ragstone.formats.values import Unfit
 SUPPORTED = "supported"
 _WORDS = {"pass": True, "1": True, "1.0": True, "true": True, "fail": False, "0": False, "0.0": False, "false": False}
 _ANSWERS, _SOURCES = frozenset({"source_id", "response", "labels"}), frozenset({"source_id", "source_info"})
-_PASSAGE = re.compile(r"(?:^|\n)\s*passage \d+:", re.IGNORECASE)
+_PASSAGE = re.compile(r"(?:^|\n)[ \t]*passage \d+:", re.IGNORECASE)
 
 
 def _passages(text: Any) -> Any:

@@ -127,8 +127,8 @@ def _interval_cell(low: float | None, high: float | None) -> Cell:
 
 
 def _missing(curve: Curve) -> Cell:
-    # The success of an attack is not defined without hostile chunks.
-    points = [point for point in curve.points if not curve.is_attack or point.rate in curve.rates]
+    # The success of an attack is not defined without hostile chunks, and a false alarm not with them.
+    points = [point for point in curve.points if not curve.is_attack or point.questions or point.failed]
     failed = sum(point.failed for point in points)
     skipped = sum(point.skipped for point in points)
     words = [f"{skipped:,} skipped"] if skipped else []
@@ -151,11 +151,13 @@ def _losses(losses: Sequence[Contrast]) -> Iterator[RenderableType]:
     if not losses:
         return
     yield title("quality lost under attack, paired by question")
-    table = Table([Column(), *columns("clean", "attacked", "difference", "95 % interval", "p", "n")], indent=2)
+    numbers = columns("clean", "attacked", "difference", "95 % interval", "p", "n")
+    table = Table([Column(), *numbers, Column(wrap="words")], indent=2)
     for loss in losses:
         interval = _signed_interval(loss.low, loss.high)
-        numbers = number(loss.first), number(loss.second), _minus(f"{loss.difference:+.3f}"), interval
-        table.add(loss.metric, *numbers, p_value(loss.p), str(loss.questions), group=loss.bed)
+        values = number(loss.first), number(loss.second), _minus(f"{loss.difference:+.3f}"), interval
+        verdict = Cell(loss.under_attack, tone=_TONES.get(loss.verdict, "muted"))
+        table.add(loss.metric, *values, p_value(loss.p), str(loss.questions), verdict, group=loss.bed)
     yield table
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.data.usage import REPEAT_OF, question_of
+from ragstone.data.usage import QUESTION_ID, REPEAT_OF, question_of
 from ragstone.errors import UnknownNameError
 from ragstone.storage.places import Place
 from ragstone.storage.runs import Run, open_table, read_batches, read_table
@@ -91,11 +91,21 @@ def repeats_questions(run: Run) -> bool:
     return f"metadata.{REPEAT_OF}" in (run.info["dataset"].get("present") or {})
 
 
-def read_questions(samples: Place) -> np.ndarray:
+def question_column(samples: Place, present: Collection[str]) -> str | None:
+    """The metadata that names the question of rows which depend on each other; None if each row has its own."""
+    for name in (REPEAT_OF, QUESTION_ID):
+        if f"metadata.{name}" in present and len(set(found := read_questions(samples, name))) < len(found):
+            return name
+    return None
+
+
+def read_questions(samples: Place, column: str = REPEAT_OF) -> np.ndarray:
     """The id of the question that each sample answers, as text."""
     table = read_table(samples, ["id", "metadata"])
     cells = zip(table["id"].to_pylist(), table["metadata"].to_pylist(), strict=True)
-    return np.array([question_of(name, json.loads(cell) if cell else None) for name, cell in cells], dtype=object)
+    return np.array(
+        [question_of(name, json.loads(cell) if cell else None, column) for name, cell in cells], dtype=object
+    )
 
 
 NONE = "(none)"
@@ -123,17 +133,17 @@ def label_conversations(ids: Sequence[str], metadata: Sequence[Mapping[str, Any]
 
 
 def default_cluster(run: Run) -> str | None:
-    """The column whose equal values are resampled together: turns of a conversation, or repeats of a question."""
-    has_history = "history" in run.info["dataset"].get("present", ())
-    if has_history and read_conversations(run.folder.samples) is not None:
+    """The column whose equal values are resampled together: turns of a conversation, or rows of a question."""
+    present = run.info["dataset"].get("present") or {}
+    if "history" in present and read_conversations(run.folder.samples) is not None:
         return CONVERSATION
-    return REPEAT_OF if repeats_questions(run) else None
+    return question_column(run.folder.samples, present)
 
 
 def read_labels(run: Run, column: str) -> np.ndarray:
     """One label per sample, as text; samples without a value get the label `(none)`."""
-    if column == REPEAT_OF and repeats_questions(run):
-        return read_questions(run.folder.samples)
+    if column in (REPEAT_OF, QUESTION_ID) and f"metadata.{column}" in (run.info["dataset"].get("present") or {}):
+        return read_questions(run.folder.samples, column)
     if column in _FIELDS:
         values = read_table(run.folder.samples, [column])[column].to_pylist()
         return np.array([_word(value) for value in values], dtype=object)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ragstone.data.dataset import Dataset
 from ragstone.data.types import Chunk, Sample
+from ragstone.data.usage import QUESTION_ID
 from ragstone.engine.ask_system import SystemOptions, SystemQuote, quote_system
 from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.progress import Report, silent
@@ -131,7 +132,7 @@ def make_pieces(samples: Sequence[Sample], blame: bool) -> list[Sample]:
 
 
 def _piece(sample: Sample, part: ChunkChoice, rank: int, chunks: Sequence[Chunk]) -> Sample:
-    metadata: dict[str, Any] = {**sample.metadata, "part": part, "question_id": sample.id}
+    metadata: dict[str, Any] = {**sample.metadata, "part": part, QUESTION_ID: sample.id}
     if rank:
         metadata |= {"rank": rank, "chunk_id": (sample.contexts or [])[rank - 1].id}
     return replace(

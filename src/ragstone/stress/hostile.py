@@ -19,6 +19,7 @@ from itertools import cycle
 from typing import Any, NamedTuple
 
 from ragstone.data.types import Chunk, Sample
+from ragstone.data.usage import QUESTION_ID
 from ragstone.metrics.attacks import ATTACK, CANARY, PASSAGES
 from ragstone.metrics.rgb import NEEDED, PLANTED
 from ragstone.stress.beds import Attack, Kind, Passage, Setting
@@ -117,7 +118,7 @@ def _row(pool: Pool, bed: Attack, repeat: int, order: Sequence[Passage], marks: 
         # The share of hostile chunks.
         "rate": round(kinds.count("!") / len(kinds), 4),
         "repeat": repeat,
-        "question_id": pool.id,
+        QUESTION_ID: pool.id,
         PASSAGES: kinds,
         NEEDED: pool.answers,
         **marks,

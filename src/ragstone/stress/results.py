@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ragstone.data.usage import QUESTION_ID
 from ragstone.errors import UsageError
 from ragstone.stats.bootstrap import bootstrap_means
 from ragstone.stats.intervals import mean_interval
@@ -67,6 +68,12 @@ class Contrast:
         second = (self.difference > 0) != self.lower_is_better
         return "the second is more robust" if second else "the first is more robust"
 
+    @property
+    def under_attack(self) -> str:
+        """The verdict if the second is the same generator with hostile chunks."""
+        words = {"the first is more robust": "worse under attack", "the second is more robust": "better under attack"}
+        return words.get(self.verdict, self.verdict)
+
 
 def check_same_beds(first: Rows, second: Rows) -> None:
     """Raises UsageError if two runs do not have the same rows, because then answers cannot be paired."""
@@ -98,7 +105,8 @@ def _pair_up(curve: Curve, first: Mapping[str, float], second: Mapping[str, floa
         return None
     before, after = (np.array([values[question] for question in both]) for values in (first, second))
     differences = (after - before)[:, None]
-    interval = bootstrap_means(differences, seed=seed)[0]
+    # Of few questions that agree, the bootstrap gives an interval without width.
+    interval = bootstrap_means(differences, seed=seed)[0] if len(both) >= LEAST else None
     low, high = (interval.low, interval.high) if interval else (None, None)
     p = float(sign_flip_test(differences, seed=seed)[0])
     means = float(before.mean()), float(after.mean())
@@ -296,7 +304,7 @@ def read_rows(run: Run) -> Rows:
     """The rows of a run of `ragstone stress`."""
     table = read_table(run.folder.samples, ["id", "metadata"])
     metadata = [json.loads(cell) if cell else {} for cell in table["metadata"].to_pylist()]
-    if not all({"bed", "rate", "question_id"} <= one.keys() for one in metadata):
+    if not all({"bed", "rate", QUESTION_ID} <= one.keys() for one in metadata):
         raise UsageError(f"run {run.name} is not a stress test: its samples have no bed and no rate")
     metrics = run.info["metrics"]
     found = read_scores(run, [metric["metric"] for metric in metrics])
@@ -305,7 +313,7 @@ def read_rows(run: Run) -> Rows:
         beds=np.array([one["bed"] for one in metadata]),
         requested=np.array([float(one.get(HOSTILE, one.get("requested_rate", one["rate"]))) for one in metadata]),
         shares=np.array([float(one.get(HOSTILE, one["rate"])) for one in metadata]),
-        questions=np.array([str(one["question_id"]) for one in metadata]),
+        questions=np.array([str(one[QUESTION_ID]) for one in metadata]),
         passages=[str(one.get("passages", "")) for one in metadata],
         scores={name: scores.values for name, scores in found.items()},
         failed={name: scores.states == FAILED for name, scores in found.items()},

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from ragstone.data.dataset import Dataset
 from ragstone.data.types import Chunk, Sample
+from ragstone.data.usage import QUESTION_ID
 from ragstone.engine.ask_system import Asked, Asking, SystemOptions, SystemQuote, ask_system, quote_system
 from ragstone.engine.evaluate import evaluate, unheard
 from ragstone.engine.execute import run_to_end
@@ -204,7 +205,7 @@ def _row(pool: Pool, bed: Ability, rate: float, repeat: int, order: Sequence[Pas
         "rate": round(kinds.count("-") / len(kinds), 4) if kinds else rate,
         "requested_rate": rate,
         "repeat": repeat,
-        "question_id": pool.id,
+        QUESTION_ID: pool.id,
         "passages": kinds,
         # An answer that should be declined has no right answer to be compared with.
         RIGHT if bed == "rejection" else NEEDED: pool.answers,
@@ -339,7 +340,7 @@ def _falsify(chunk: Chunk, right: Sequence[str], fake: str) -> Chunk | None:
 
 
 METRICS = ("rgb.accuracy", "rgb.rejection_rate", "rgb.error_detection_rate", "rgb.error_correction_rate")
-ATTACK_METRICS = ("attack_success", "attack_noticed", "attack_cited")
+ATTACK_METRICS = ("attack_success", "attack_noticed", "attack_false_alarm", "attack_cited")
 JUDGED = (
     "answer_match",
     "rgb.rejection_rate.judged",
