@@ -55,7 +55,7 @@ BUDGETS = {
     "notify": 842,
     "watch": 2_325,
     "sweep": 1_469,
-    "analysis": 5_910,
+    "analysis": 5_913,
     "truth": 6_205,
     "stress": 1_965,
     "agreement": 3_575,
@@ -76,7 +76,7 @@ BUDGETS = {
     "root": 691,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas.
-MAX_LINES = 98_443
+MAX_LINES = 98_447
 MAX_FILES = 566
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

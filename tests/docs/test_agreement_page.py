@@ -47,7 +47,11 @@ def home(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_comparing(cli):
-    commands = shown("comparing.md")
+    commands = {
+        line: output
+        for line, output in shown("comparing.md").items()
+        if "latest" not in line and line != "ragstone demo"
+    }
     assert [line.split()[1] for line in commands] == ["demo", "demo", "compare", "gate"]
     for line, output in commands.items():
         printed = cli(*shlex.split(line)[1:])

@@ -158,6 +158,10 @@ def _by_reference(case: Case) -> dict[str, float]:
     # A longer answer says more that may be wrong; it is measured by the reference that is nearest in length.
     ratios = [math.log((1 + len(answer.split())) / (1 + len(text.split()))) for text in references]
     found["longer"] = min(ratios, key=abs)
+    # Where the judge finds the reference in the chunks, what the answer says otherwise counts more.
+    rows = case.matrix("reference_claims_in_contexts") if case.sample.contexts else []
+    if rows and all(rows):
+        found["reference_found"] = _logit(min(max(map(_support, row)) for row in rows))
     return found
 
 
