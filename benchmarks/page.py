@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.results import Result, Unit, show
 
 HISTORY = Path(__file__).with_name("history.json")
-# The benchmarks of the page take some minutes; `--all` runs the others too: a million rows, judges, models, the viewer.
-CASES = ("imports", "texts", "retrieval")
+# The benchmarks of the page take some minutes; `--all` runs the others too: a million rows, models, the viewer.
+CASES = ("imports", "texts", "retrieval", "pages", "judge", "local_judge")
 MOST_ROWS = 100_000
 # Repeated measurements on a busy machine differ by this much.
 _NOISE = 0.1
@@ -59,6 +59,12 @@ GOALS = (
     Goal("fuzzy facts, not ASCII: rapidfuzz with cutoff takes", "×", at_least=1),
     Goal("10,000 queries, ids of one length: pytrec_eval takes", "×", at_least=15),
     Goal("10,000 queries, ids of any length: pytrec_eval takes", "×", at_least=10),
+    Goal("verdict page of 5,000 rows, CPU", "s", at_most=2),
+    Goal("verdict page of 50,000 rows, CPU", "s", at_most=10),
+    Goal("comparison page of 5,000 rows, CPU", "s", at_most=4),
+    Goal("filling the cache: efficiency without a cache", "×", at_most=1.11),
+    Goal("local judge: 1,000 rows, claims of its own, CPU of all cores", "s", at_most=180),
+    Goal("local judge: 1,000 rows, claims from a chunk, CPU of all cores", "s", at_most=180),
     Goal("10,000 queries, ids of one length", "µs/row"),
     Goal("10,000 queries, ids of any length", "µs/row"),
 )

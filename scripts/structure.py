@@ -48,36 +48,36 @@ from source_tree import (
 # A new capability raises the budget of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 497,
-    "cli": 7_214,
-    "web": 6_815,
-    "report + views": 9_746,
-    "api": 706,
+    "cli": 7_441,
+    "web": 6_884,
+    "report + views": 9_854,
+    "api": 707,
     "notify": 842,
     "watch": 2_325,
-    "sweep": 1_469,
-    "analysis": 5_913,
-    "truth": 6_205,
-    "stress": 1_965,
-    "agreement": 3_575,
-    "engine": 4_440,
-    "metrics + evidence_functions": 6_677,
-    "tools": 5_633,
-    "llm": 6_919,
-    "models": 3_401,
-    "formats": 7_866,
+    "sweep": 1_477,
+    "analysis": 6_240,
+    "truth": 7_251,
+    "stress": 1_967,
+    "agreement": 3_597,
+    "engine": 4_596,
+    "metrics + evidence_functions": 6_699,
+    "tools": 5_691,
+    "llm": 7_245,
+    "models": 3_439,
+    "formats": 8_168,
     "platforms": 830,
-    "storage": 2_028,
+    "storage": 2_282,
     "http": 310,
-    "registry": 1_198,
-    "data": 2_069,
-    "stats": 3_030,
-    "text": 5_973,
+    "registry": 1_203,
+    "data": 2_101,
+    "stats": 3_157,
+    "text": 6_096,
     "examples": 120,
     "root": 691,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas.
-MAX_LINES = 98_447
-MAX_FILES = 566
+MAX_LINES = 101_687
+MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 MAX_CYCLES = 0
@@ -213,7 +213,9 @@ def measure_names(modules: dict[str, Module]) -> list[Measure]:
     """Gerunds and repeated names among the modules."""
     named = [module for module in modules.values() if not module.path.name.startswith("__")]
     gerunds = [
-        module.shown for module in named if module.path.stem.endswith("ing") and module.path.name not in GERUNDS_ALLOWED
+        f"{module.shown}: a noun does not end in -ing"
+        for module in named
+        if module.path.stem.endswith("ing") and module.path.name not in GERUNDS_ALLOWED
     ]
     counts = Counter(module.path.name for module in named)
     repeated = [f"{name} ({count})" for name, count in counts.most_common() if count > 1]

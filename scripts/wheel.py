@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SMOKE = ROOT / "scripts" / "wheel_smoke.py"
 VERSIONS = ("3.11", "3.12", "3.13")
 DOCS = ("docs/*.md", "docs/*.txt", "docs/schemas")
+# Without the last of these, Windows starts no program.
+KEPT = ("LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "PATHEXT", "SYSTEMROOT")
 INSTALLED = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 
 
@@ -120,8 +122,14 @@ def try_wheel(wheel: Path, python: str) -> int:
         cut, how = cut_network(work)
         say(f"{version}: {how}")
         # Nothing of this repository or of the user's settings is visible.
-        kept = {key: value for key, value in os.environ.items() if key in ("LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")}
-        clean = {**kept, "HOME": str(work), "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}", **cut.variables}
+        kept = {key: value for key, value in os.environ.items() if key.upper() in KEPT}
+        clean = {
+            **kept,
+            "HOME": str(work),
+            "USERPROFILE": str(work),
+            "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+            **cut.variables,
+        }
         return subprocess.run([*cut.command, inside, str(SMOKE)], cwd=work, env=clean, check=False).returncode
 
 
@@ -151,7 +159,7 @@ def cut_network(folder: Path) -> tuple[Cut, str]:
         return Cut(command, {}), "no network: a namespace without interfaces"
     guard = folder / "guard"
     guard.mkdir()
-    (guard / "sitecustomize.py").write_text(GUARD)
+    (guard / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
     dead = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     return Cut([], {**dead, "PYTHONPATH": str(guard)}), "no network: dead proxies and a guard on sockets"
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from made_amounts import adapter_row, made_amounts
+from made_tables import cells, lay_out, made_table
 from natural_pairs import is_kept, read_rows
 
 Row = dict[str, Any]
@@ -32,6 +34,9 @@ _DRAWN = {
     ("claims", "match"): 11_000,
 }
 _TIMES = {"support": 2, "match": 4}
+_VERDICTS = {"yes": 0, "unknown": 1, "no": 2}
+# How often the chunks of a row with its question are put in an order of their own, some with a chunk of another row.
+_ORDERS = 10
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,4}(?:[.,:]\d{1,3})?(?![\w.,]\d)")
 
 
@@ -43,15 +48,25 @@ def main() -> None:
     )
     parser.add_argument("--claims", type=Path, nargs="+", required=True, help="written claims, in any language")
     parser.add_argument("--answers", type=Path, nargs="*", default=[], help="further written answers")
+    parser.add_argument("--asked", type=Path, help="rows with a question, chunks and claims with verdicts")
+    parser.add_argument(
+        "--amounts", type=int, default=0, help="so many claims of made_amounts.py, half as many of tables"
+    )
+    parser.add_argument("--seed", default="adapter rows", help="another one draws other rows")
     parser.add_argument("--measure", nargs="*", default=[], help="NAME=FILE of claims, answers or full rows")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    rng = Random("adapter rows")  # noqa: S311
+    rng = Random(options.seed)  # noqa: S311
     families = read_pairs(options.pairs)
     more = [row for path in options.claims for row in read_rows(path)]
     rows = train_rows(families, more, [row for path in options.answers for row in read_rows(path)], rng)
+    rows += [adapter_row(made) for made in made_amounts(options.amounts, rng)] + table_rows(options.amounts // 2, rng)
+    asked = read_rows(options.asked) if options.asked else []
+    rows += asked_rows([row for row in asked if not is_kept(row["domain"])], "train", _ORDERS, rng)
     rng.shuffle(rows)
-    rows += kept_rows(families, more)
+    rows += kept_rows(families, more) + asked_rows(
+        [row for row in asked if is_kept(row["domain"])], "kept-asked", 1, rng
+    )
     for name, _, path in (item.partition("=") for item in options.measure):
         rows += measured(name, read_rows(Path(path)))
     with options.out.open("w", encoding="utf-8") as out:
@@ -138,6 +153,31 @@ def together(given: list[Row], share: float, rng: Random) -> list[Row]:
         if len(texts) > 1:
             made.append({**row, "first": "\n\n".join(texts)})
     return made
+
+
+def asked_rows(given: list[Row], name: str, orders: int, rng: Random) -> list[Row]:
+    """Claims against all chunks of a row, with the question after them, as the product asks; in several orders."""
+    made = []
+    for row in given:
+        for _ in range(orders):
+            chunks = list(row["chunks"])
+            if orders > 1:
+                chunks += rng.sample(rng.choice(given)["chunks"], 1) if rng.random() < 0.4 else []
+                rng.shuffle(chunks)
+            text = "\n\n".join(dict.fromkeys(chunks)) + f"\n\nQuestion: {row['question'].strip()}"
+            about = {"lang": row["lang"], "about": f"asked/{row['domain']}"}
+            made += [_row(name, "support", text, claim, _VERDICTS[label], **about) for claim, label in row["claims"]]
+    return made
+
+
+def table_rows(count: int, rng: Random) -> list[Row]:
+    """Claims about the cells of made tables, four of each."""
+    tables = [made_table(rng) for _ in range(count // 4)]
+    return [
+        _row("train", "support", lay_out(table), claim, label, about="table/made")
+        for table in tables
+        for claim, label in cells(table, 4, rng)
+    ]
 
 
 def _domain(row: Row) -> str:

@@ -2,7 +2,7 @@
 
 Every group is a domain that was not trained on, read by the product's own tools: sentences of full RAG rows and the kept and
 test claims (claims against chunks), the claims of long answers against the reference and back, and whole answers against
-references. The causes of failures are compared with the true ones of the RAG rows. `ragstone.stats.judge_error` has the model. Each domain is checked by the error of all others: with its own rows,
+references. `ragstone.stats.judge_error` has the model. Each domain is checked by the error of all others: with its own rows,
 and with rows drawn so that people accept a tenth, half, nine tenths or all of them.
 
 calibrate.py calls it; alone it only renews "error" in a card: PYTHONPATH=src python training/judge_error.py --judge FOLDER ...
@@ -15,7 +15,6 @@ import asyncio
 import hashlib
 import json
 import sys
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from natural_pairs import read_rows
-from ragstone.analysis.causes import find_causes
-from ragstone.analysis.sample_evidence import Case
-from ragstone.data.types import Chunk, Sample
 from ragstone.errors import Skip
 from ragstone.evidence_functions.claims import best_supports, supports
 from ragstone.models.local_judge import Judgements, LocalJudge, Pair, read_card
@@ -34,14 +30,15 @@ from ragstone.models.store import Installed
 from ragstone.stats.judge_error import JudgeError, Labelled, fit_error, word_coverage
 from ragstone.text.layout import readable
 from ragstone.text.overlap import covered
-from ragstone.tools.local_judges import LocalChecker, LocalExtractor, LocalGrader
+from ragstone.tools.local_judges import LocalChecker, LocalGrader
 from ragstone.tools.protocols import InContext, Joint, Whole, check_text
 
 # The means that each kind of group stands for.
-# Each metric with the evidence whose verdicts tell the word coverage of a run; verdicts on chunks do not count it.
+# Each metric with the evidence whose verdicts tell the word coverage of a run.
 METRICS = {
     "claims in chunks": {
-        "ragchecker.faithfulness": "", "ragas.faithfulness": "", "ragchecker.claim_recall": "", "ragas.context_recall": "",
+        **dict.fromkeys(("ragchecker.faithfulness", "ragas.faithfulness"), "answer_claims_in_all_contexts"),
+        **dict.fromkeys(("ragchecker.claim_recall", "ragas.context_recall"), "reference_claims_in_all_contexts"),
     },
     "answer claims in the reference": {"ragchecker.precision": "answer_claims_in_reference"},
     "reference claims in the answer": {"ragchecker.recall": "reference_claims_in_answer"},
@@ -55,9 +52,6 @@ _LEAST_ROWS = 3
 # A domain with fewer rows of a kind is not drawn from.
 _LEAST_DRAWN = 8
 _DRAWN = 60
-# A cause with fewer rows has no rate of its own.
-_LEAST_CAUSES = 10
-_POWERS = (0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 _SHARES = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
 
@@ -115,15 +109,6 @@ Domains = dict[tuple[str, str], list[Row]]
 Groups = dict[str, Domains]
 
 
-class Named(NamedTuple):
-    """The main cause that the judge's verdicts give for a RAG row, the product of their probabilities, and the true cause."""
-
-    cause: str
-    probability: float
-    true: str
-    domain: str
-
-
 class Reader:
     """Reads labelled rows with the tools of the product, into groups by kind, source and domain."""
 
@@ -132,7 +117,6 @@ class Reader:
         self.checker = LocalChecker(judgements, judge.card, "")
         self.grader = LocalGrader(judgements, self.checker, "")
         self.groups: Groups = {kind: {} for kind in METRICS}
-        self.named: list[Named] = []
 
     def _add(
         self, kind: str, source: str, domain: str, values: Sequence[float], accepted: Sequence[bool], said: Any = ()
@@ -162,32 +146,6 @@ class Reader:
         self._add("claims in chunks", "rag", domain, best_supports(verdicts), accepted, shared)
         matches = await self.grader.matches(asked, row["answer"], row["references"])
         self._add("whole answers", "rag", domain, [max(matches)], [bool(row["correct"])])
-
-    async def cause(self, row: dict[str, Any]) -> None:
-        """The main cause of a RAG row, as `ragstone diagnose` finds it."""
-        asked, extractor = row["question"], LocalExtractor()
-        claims = {"answer": row["answer"], "reference": row["references"][0]}
-        evidence: dict[str, Any] = {}
-        for whose, other in (("answer", "reference"), ("reference", "answer")):
-            own = await extractor.claims(asked, claims[whose])
-            texts = [claim.text for claim in own]
-            each, together = await self._in_chunks(asked, texts, claims[whose], row["contexts"])
-            evidence |= {
-                f"{whose}_claims": own,
-                f"{whose}_claims_in_{other}": await check_text(self.checker, asked, texts, Whole(claims[other])),
-                f"{whose}_claims_in_contexts": each,
-                f"{whose}_claims_in_all_contexts": together,
-            }
-        chunks = [Chunk(text) for text in row["contexts"]]
-        sample = Sample(row["id"], asked, row["answer"], contexts=chunks, references=row["references"])
-        outcome = find_causes(Case(sample, evidence))
-        if outcome.cause:
-            likely = outcome.probability(outcome.cause.name)
-            self.named.append(
-                Named(
-                    outcome.cause.name, 1.0 if likely is None else likely, row["cause"].replace("_", " "), row["domain"]
-                )
-            )
 
     async def long(self, row: dict[str, Any]) -> None:
         """The claims of two long answers against the reference, and its claims against the answers."""
@@ -231,9 +189,7 @@ async def _all(read: Callable[[dict[str, Any]], Awaitable[None]], rows: Sequence
                 raise error
 
 
-def read_groups(
-    judge: LocalJudge, natural: Path, rag: Sequence[Path], long: Sequence[Path]
-) -> tuple[Groups, list[Named]]:
+def read_groups(judge: LocalJudge, natural: Path, rag: Sequence[Path], long: Sequence[Path]) -> Groups:
     """All labelled rows, read by the judge."""
     reader = Reader(judge)
     pairs = [
@@ -245,11 +201,10 @@ def read_groups(
     async def work() -> None:
         await _all(reader.pair, pairs)
         await _all(reader.rag, [row for path in rag for row in read_rows(path)])
-        await _all(reader.cause, [row for path in rag for row in read_rows(path)])
         await _all(reader.long, [row for path in long for row in read_rows(path)])
 
     asyncio.run(work())
-    return reader.groups, reader.named
+    return reader.groups
 
 
 def _labelled(rows: Sequence[Row]) -> Labelled:
@@ -260,8 +215,8 @@ def _labelled(rows: Sequence[Row]) -> Labelled:
 def fit(groups: Domains, without: str = "") -> JudgeError | None:
     """The error over all domains but one.
 
-    If the judge's levels on written pairs are not those on full RAG rows, only RAG rows give the levels. Their few rows per
-    domain say little about the spread between domains: it is at least that of the pairs.
+    If the judge's levels on written pairs, where words mislead, are not those on full RAG rows, data may be of either kind.
+    Without word coverage, only RAG rows give the levels, and their spread between domains is at least that of the pairs.
     """
     kept = {key: rows for key, rows in groups.items() if key[1] != without}
     if is_fair(groups):
@@ -269,6 +224,8 @@ def fit(groups: Domains, without: str = "") -> JudgeError | None:
     rag, pairs = (_fit(_from(kept, source)) for source in ("rag", "pairs"))
     if rag is None or pairs is None:
         return rag
+    if rag.coverage:
+        return between_kinds(rag, pairs)
     yes, no = (
         replace(mine, between=max(mine.between, other.between))
         for mine, other in ((rag.accepted, pairs.accepted), (rag.refused, pairs.refused))
@@ -276,9 +233,21 @@ def fit(groups: Domains, without: str = "") -> JudgeError | None:
     return replace(rag, accepted=yes, refused=no, covariance=0.0)
 
 
+def between_kinds(one: JudgeError, other: JudgeError) -> JudgeError:
+    """The error for data of either of two kinds, at the word coverage of the first: half their differences are spread."""
+    sides = []
+    for mine, theirs in ((one.accepted, other.accepted), (one.refused, other.refused)):
+        there = theirs.mean + theirs.slope * (one.coverage - other.coverage)
+        between = float(np.hypot(max(mine.between, theirs.between), (mine.mean - there) / 2))
+        slope, spread = (mine.slope + theirs.slope) / 2, abs(mine.slope - theirs.slope) / 2
+        mean = (mine.mean + there) / 2
+        sides.append(replace(mine, mean=mean, between=between, slope=slope, slope_spread=spread))
+    return replace(one, accepted=sides[0], refused=sides[1], covariance=0.0)
+
+
 def _fit(groups: Domains) -> JudgeError | None:
     error = fit_error([_labelled(rows) for rows in groups.values()])
-    return replace(error, evidence="known" * any(source == "long" for source, _ in groups)) if error else None
+    return replace(error, evidence="known" * bool(error.coverage)) if error else None
 
 
 def _from(groups: Domains, source: str) -> Domains:
@@ -377,8 +346,9 @@ def measure_errors(groups: Groups) -> dict[str, Any]:
     """The section "error" of a card."""
     section = {}
     for kind, metrics in METRICS.items():
-        used = groups[kind] if is_fair(groups[kind]) else _from(groups[kind], "rag")
         error = fit(groups[kind])
+        both = error is not None and (is_fair(groups[kind]) or error.coverage)
+        used = groups[kind] if both else _from(groups[kind], "rag")
         if error is not None:
             numbers = json.loads(
                 json.dumps(replace(error, evidence="").as_dict()), parse_float=lambda text: round(float(text), 5)
@@ -387,56 +357,6 @@ def measure_errors(groups: Groups) -> dict[str, Any]:
                 "metrics": metrics, **numbers, "rows": sum(map(len, used.values())), "left out": check(groups[kind]), "levels": sources(groups[kind]),
             }  # fmt: skip
     return section
-
-
-def cause_rates(named: Sequence[Named]) -> dict[str, Any]:
-    """How often a cause is the true one, given the product p of its verdicts' probabilities: rate × p ** power.
-
-    "other" is the rate of all causes, to which those with few rows are drawn. The power is the one with the smallest squared
-    error on domains left out; "said" and "right" are what it says there and what is so, for the surer and the less sure half.
-    """
-    if not named:
-        return {}
-    right = np.array([one.cause == one.true for one in named])
-    said = {power: _left_out(named, power) for power in _POWERS}
-    power = min(_POWERS, key=lambda power: float(((said[power] - right) ** 2).sum()))
-    halves = np.array_split(np.argsort(said[power], kind="stable"), 2)
-    check = [
-        {"said": round(float(said[power][half].mean()), 3), "right": round(float(right[half].mean()), 3)}
-        for half in halves
-    ]
-    counts = Counter(one.cause for one in named)
-    return {
-        "power": {"rate": power, "left out": check},
-        **{
-            cause: {"rows": counts[cause] or len(named), "right": int(right[_of(named, cause)].sum()), "rate": round(rate, 3)}
-            for cause, rate in _rates(named, power).items()
-        },
-    }  # fmt: skip
-
-
-def _of(named: Sequence[Named], cause: str) -> np.ndarray:
-    return np.array([cause in ("other", one.cause) for one in named])
-
-
-def _rates(named: Sequence[Named], power: float) -> dict[str, float]:
-    """The rate of all causes, and of each with enough rows: drawn to that of all as if it had ten rows more."""
-    weights, right = (np.array(some) for some in zip(*((one.probability**power, one.cause == one.true) for one in named), strict=True))  # fmt: skip
-    pooled, rates = right.sum() / weights.sum(), {}
-    for cause in ("other", *sorted({one.cause for one in named})):
-        own, more = _of(named, cause), 10 * weights.mean()
-        if own.sum() >= _LEAST_CAUSES:
-            rates[cause] = float((right[own].sum() + pooled * more) / (weights[own].sum() + more))
-    return rates
-
-
-def _left_out(named: Sequence[Named], power: float) -> np.ndarray:
-    """What the rates of all other domains say of each cause."""
-    said = []
-    for one in named:
-        rates = _rates([other for other in named if other.domain != one.domain], power)
-        said.append(min(1.0, rates.get(one.cause, rates["other"]) * one.probability**power))
-    return np.array(said)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -451,14 +371,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def write_errors(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Measure the judge of a folder and renew its card."""
     judge = open_saved(folder, options.outputs)
-    groups, named = read_groups(judge, options.natural, [*options.rag, *options.rag_test], options.long)
+    groups = read_groups(judge, options.natural, [*options.rag, *options.rag_test], options.long)
     judge.save()
-    print(f"{len(judge.asked):,} pairs for the errors of means and the causes", file=sys.stderr)
-    section, causes = measure_errors(groups), cause_rates(named)
+    print(f"{len(judge.asked):,} pairs for the errors of means", file=sys.stderr)
+    section = measure_errors(groups)
     path = folder / "card.json"
-    card = json.loads(path.read_text(encoding="utf-8")) | {"error": section, "causes": causes}
+    card = json.loads(path.read_text(encoding="utf-8")) | {"error": section}
     path.write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
-    return {**section, "causes": causes}
+    return section
 
 
 def main() -> None:

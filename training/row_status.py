@@ -18,18 +18,20 @@ import numpy as np
 
 import ragstone
 from ragstone.analysis.fact_causes import declines
-from ragstone.analysis.row_status import has_no_answer, signs_of
+from ragstone.analysis.row_status import INVENTED, has_no_answer, signs_of
 from ragstone.analysis.sample_evidence import read_cases
 
 CHUNKS = ("chunks_mean", "chunks_least", "chunks_all", "chunks_denied", "claims")
 REFERENCE = ("match", "said_mean", "extra_mean", "words", "numbers_left_out", "extra_least", "longer")
 BOTH = ("either_least", "either_all", "chunks_all", "chunks_denied", "claims", "reference_found")
+# More of these makes a row worse, more of the others better; the last say how much there is to read and whether the reference is confirmed.
+WORSE, NEITHER = ("numbers_left_out", "chunks_denied"), ("longer", "claims", "reference_found")
 KINDS = {
     "chunks and references": (*REFERENCE, *BOTH),
     "chunks and references, without answer_match": (*REFERENCE[1:], *BOTH),
-    "chunks": CHUNKS,
     "references": REFERENCE,
     "references, without answer_match": REFERENCE[1:],
+    "chunks": CHUNKS,
     "match": ("match", "words", "numbers_left_out"),
 }
 _PRIOR = 0.3
@@ -61,14 +63,16 @@ def main() -> None:
     models = {}
     for kind, names in KINDS.items():
         chosen = [(signs, row) for signs, row in known if signs.keys() >= set(names)]
-        models[kind] = fit_and_measure(kind, names, chosen, options.limits)
+        models[kind] = fit_and_measure(kind, names, chosen, options.limits, INVENTED[options.name])
     whole = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {"models": {}}
     whole["limits"] = list(options.limits)
     whole["models"][options.name] = models
     options.out.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
-def fit_and_measure(kind: str, names: tuple[str, ...], rows: list[Any], limits: tuple[float, float]) -> dict[str, Any]:
+def fit_and_measure(
+    kind: str, names: tuple[str, ...], rows: list[Any], limits: tuple[float, float], invented: float
+) -> dict[str, Any]:
     """The weights by name; prints what they give for domains left out."""
     signs = np.array([[one[name] for name in names] for one, _ in rows])
     wrong = np.array([row["wrong"] for _, row in rows], dtype=float)
@@ -78,24 +82,44 @@ def fit_and_measure(kind: str, names: tuple[str, ...], rows: list[Any], limits: 
     folds = np.array([fold[domain] for domain in domains])
     said = np.zeros(len(rows))
     for number in range(_FOLDS):
-        weights = fit(signs[folds != number], wrong[folds != number])
+        weights = fit_by_meaning(names, signs[folds != number], wrong[folds != number])
         said[folds == number] = predict(signs[folds == number], weights)
     # The fit is too sure of domains that it did not see: its odds are scaled to what was true there.
     shift, scale = fit(np.log(said / (1 - said))[:, None], wrong, 0.0)
     said = predict(np.log(said / (1 - said))[:, None], np.array([shift, scale]))
+    # As in row_status: a claim that nothing supports is never fine.
+    unsupported = (
+        signs[:, names.index("either_least")] < invented if "either_least" in names else np.zeros(len(rows), bool)
+    )
+    said = np.where(unsupported, np.maximum(said, limits[0]), said)
     figures = describe(said, wrong, limits)
     print(f"{kind}: {len(rows)} rows of {len(fold)} domains: {figures}")
-    bias, *weights = fit(signs, wrong) * scale + np.array([shift, *[0.0] * len(names)])
+    bias, *weights = fit_by_meaning(names, signs, wrong) * scale + np.array([shift, *[0.0] * len(names)])
     # Where the highest probabilities were not right often enough, a row is never called wrong.
     most = 0.99 if figures["wrong is wrong"] >= _LEAST_RIGHT else limits[1] - 0.01
     return {
         "most": most,
         "bias": round(float(bias), 4),
-        "weights": {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)},
+        "weights": {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True) if weight},
         "rows": len(rows),
         "domains": len(fold),
         "left out": figures,
     }
+
+
+def fit_by_meaning(names: tuple[str, ...], signs: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+    """As `fit`, without signs that would count against their meaning: they correct for others in these rows only."""
+    ways = np.array([0.0 if name in NEITHER else 1.0 if name in WORSE else -1.0 for name in names])
+    kept = np.arange(len(names))
+    while True:
+        weights = fit(signs[:, kept], wrong)
+        against = -weights[1:] * ways[kept] * signs[:, kept].std(axis=0)
+        if not (against > 0).any():
+            break
+        kept = np.delete(kept, against.argmax())
+    found = np.zeros(len(names) + 1)
+    found[[0, *(kept + 1)]] = weights
+    return found
 
 
 def fit(signs: np.ndarray, wrong: np.ndarray, ridge: float = 5.0) -> np.ndarray:

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ragstone.analysis.acceptance import SEEMS, _Columns, read_criteria, with_acceptance
+from ragstone.analysis.acceptance import SEEMS, FilterColumns, read_criteria, with_acceptance
 from ragstone.analysis.gates import Gate
 from ragstone.cli.app import app
 from ragstone.engine.evaluate import evaluate
@@ -95,7 +95,7 @@ def test_rows_that_are_not_decided_count_against_both(tmp_path):
 
 
 def test_a_row_without_a_cause_has_a_missing_cause(run):
-    columns = _Columns(run)
+    columns = FilterColumns(run)
     missing, some = columns.select("cause is missing"), columns.select("cause is not missing")
     assert missing.sum() + some.sum() == 420
     assert missing[columns.select("status = fine")].all()

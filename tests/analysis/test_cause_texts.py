@@ -47,7 +47,12 @@ def test_probable_and_certain_causes_are_named():
 
 @pytest.mark.parametrize(
     ("probability", "status", "words"),
-    [(0.92, "wrong", "wrong (92 %)"), (0.05, "fine", "fine (5 %)"), (None, "no judgement", "no judgement")],
+    [
+        (0.92, "wrong", "wrong (92 %)"),
+        (0.05, "fine", "fine (wrong: 5 %)"),
+        (0.45, "look", "look (wrong: 45 %)"),
+        (None, "no judgement", "no judgement"),
+    ],
 )
 def test_the_status_of_a_row_in_words(probability, status, words):
     assert status_text(Outcome("s", wrong=probability, status=status)) == words

@@ -73,7 +73,7 @@ def test_labels_decide_the_status(store):
         "wrong (90 %)",
         "look (labelled by Ana)",
         "look (labelled by Ana and Bo)",
-        "fine (5 %)",
+        "fine (wrong: 5 %)",
     ]
     assert found.outcomes[0].cause.name == "wrong answer"
     assert found.outcomes[1].cause is None

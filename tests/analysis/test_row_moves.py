@@ -4,6 +4,7 @@ rows_in_two_versions.jsonl has 30 labelled answers of 27 domains, each reworded 
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.gate_conditions import NOT_WORSE, parse_checks, read_checks
 from ragstone.analysis.gates import check_gate, check_so_far, check_without_baseline
 from ragstone.errors import UsageError
-from ragstone.report.gates import gate_dict, gate_junit
+from ragstone.report.gates import gate_dict, gate_junit, undecided_line
 from tests.analysis.scored import declare, make_run
 
 _FILE = Path(__file__).with_name("rows_in_two_versions.jsonl")
@@ -74,7 +75,7 @@ def test_planted_regressions_fail_and_harmless_changes_pass(gate):
 def test_single_broken_rows(gate):
     """The share that the docs report; rows of which the small judge is not sure are unclear, and the gate names them."""
     found = [row_moves.kind_of_move(row["wrong"]["base"], row["wrong"]["broken"]) for row in ROWS]
-    assert (found.count("newly failing"), found.count("unclear"), found.count(None)) == (25, 3, 1)
+    assert (found.count("newly failing"), found.count("unclear"), found.count(None)) == (23, 5, 1)
     assert {row_moves.kind_of_move(row["wrong"]["base"], row["wrong"]["reworded"]) for row in ROWS} == {None, "unclear"}
     at = found.index("unclear")
     [check] = gate(version(["base"] * SIZE), version(["base"] * at + ["broken"] + ["base"] * (SIZE - at - 1))).checks
@@ -119,6 +120,29 @@ def test_a_row_that_lost_its_judgement_may_fail(gate):
     assert [check.kind for check in (item.check for item in gate([None] * 8, [None] * 8, NOT_WORSE).checks)] == [
         "max-drop"
     ]
+
+
+def test_rows_that_are_missing_are_never_only_a_warning(gate):
+    """A file with fewer questions must not be green because `init` writes that "cannot tell" is a warning."""
+    lost, doubtful = gate([0.02] * 4, [0.02] * 3 + [None]), gate([None] * 4, [None] * 4)
+    assert replace(lost, inconclusive="pass").exit_code == 4
+    assert replace(doubtful, inconclusive="pass").exit_code == 0
+    assert undecided_line(replace(lost, inconclusive="pass")).endswith("that is not a warning, exit code 4")
+
+
+@pytest.mark.slow
+def test_a_run_without_the_chunks_of_the_baseline_is_not_compared(tmp_path, monkeypatch):
+    """Without chunks, less can be found wrong: that is not an improvement."""
+    monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE", raising=False)
+    monkeypatch.setenv("RAGSTONE_LARGE_JUDGE", "off")
+    data = [{key: row[key] for key in ("question", "references", "contexts", "answer")} for row in ROWS[:4]]
+    before = ragstone.evaluate(data, None, tmp_path)
+    after = ragstone.evaluate([{**row, "contexts": None} for row in data], None, tmp_path)
+    found = ragstone.gate(after, against=before, max_new_failures=0)
+    [check] = found.checks
+    assert (check.outcome, check.lost) == ("cannot tell", 4)
+    assert check.why == "the baseline was judged by its chunks, this run was not: rows cannot be compared"
+    assert replace(found, inconclusive="pass").exit_code == 4
 
 
 def test_what_outputs_say(gate):

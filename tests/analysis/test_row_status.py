@@ -118,6 +118,28 @@ def test_the_words_are_right_often_enough_in_domains_left_out():
         assert figures["look"] <= 0.3
 
 
+def test_no_sign_counts_against_its_meaning():
+    """More support never makes a row worse; a chunk that was missed takes no more from the odds of a wrong answer than doubt does."""
+    better = {
+        "match",
+        "said_mean",
+        "extra_mean",
+        "words",
+        "extra_least",
+        "either_least",
+        "either_all",
+        "chunks_all",
+        "chunks_mean",
+        "chunks_least",
+    }
+    for models in MODELS.values():
+        for model in models.values():
+            weights = model["weights"]
+            assert all(weights.get(name, 0) <= 0 for name in better)
+            assert all(weights.get(name, 0) >= 0 for name in ("numbers_left_out", "chunks_denied"))
+            assert 0 <= weights.get("reference_found", 0) < 1
+
+
 def test_limits_are_in_order():
     fine, wrong = limits()
     assert 0 < fine < wrong < 1

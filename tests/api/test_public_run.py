@@ -43,6 +43,7 @@ def test_the_worst_samples_fail(worse):
 
 def test_as_many_as_there_are(worse):
     assert len(worse.worst(1000)) == 25
+    assert len(repr(worse.worst(8)).splitlines()) == 9
     with pytest.raises(UsageError, match="n must be a whole number, 1 or more, got 0"):
         worse.worst(0)
     with pytest.raises(UsageError, match="n must be a whole number, 1 or more, got 'token_f1'"):

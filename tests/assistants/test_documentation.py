@@ -26,6 +26,7 @@ def test_nothing_is_found_for_unknown_words():
 
 def test_a_page_and_a_section():
     assert read_page("guides/gate.md").startswith("# How do I gate pull requests?")
+    assert read_page("guides/gate") == read_page("guides/gate.md")
     section = read_page("metrics.md", "token_f1")
     assert section.startswith("## token_f1")
     assert "\n## " not in section

@@ -66,6 +66,7 @@ def test_its_commands_build_and_install_the_wheel(tmp_path):
         assert done.returncode == 0, done.stderr
     [package] = (tmp_path / "venv").glob("lib/*/site-packages/ragstone")
     assert (package / "models/weights/local_judge").is_dir()
+    assert (package / "docs/index.md").is_file()  # `ragstone mcp` serves them
 
 
 def _environment(folder):

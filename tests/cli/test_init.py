@@ -155,7 +155,9 @@ def test_the_branch_of_the_repository(cli, folder, branch):
     workflow = (folder / ".github" / "workflows" / "ragstone.yml").read_text()
     assert f"branches: [{branch}]" in workflow
     assert f"RAGSTONE_BASELINE: {branch}" in workflow
-    assert f'baseline = "{branch}"' in (folder / "ragstone.toml").read_text()
+    settings = (folder / "ragstone.toml").read_text()
+    assert f'baseline = "{branch}"' in settings
+    assert re.findall(r"\b(?:main|master)\b", workflow + settings) == [branch] * 8
 
 
 def test_a_feature_branch_is_not_the_baseline(cli, folder):

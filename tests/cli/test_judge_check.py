@@ -65,6 +65,8 @@ def test_a_judge_that_always_says_yes_and_a(cli):
     assert "All 8 replies about matching answers are equal (yes)." in printed.out
     assert "In pairs it chooses answer A in 8 of 8 replies, in either order." in printed.out
     assert "Do not trust its verdicts." in printed.out
+    assert "(use it)" not in printed.out
+    assert "judge-check OTHER_MODEL" in printed.out
 
 
 def test_a_server_without_probabilities(cli):

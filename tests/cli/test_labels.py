@@ -7,7 +7,7 @@ import pytest
 import ragstone
 from ragstone.agreement.estimates import estimate_means
 from ragstone.agreement.labels import NOT_DRAWN, join, read_human
-from ragstone.agreement.stored_labels import read_stored
+from ragstone.agreement.stored_labels import drawn_rows, read_stored
 from ragstone.storage.human_labels import HumanLabel, answer_key, write_label
 from ragstone.storage.label_rounds import LabelRound, random_order, write_round
 from ragstone.storage.places import open_place
@@ -39,7 +39,13 @@ def test_agree_uses_the_labels_of_the_store(cli, store):
     found = json.loads(printed.out)
     assert found["labelled"] == 12
     assert {metric["metric"] for metric in found["metrics"]} == {"token_f1", "exact_match"}
-    assert any("not chosen at random" in remark for remark in found["remarks"])
+    by_hand = drawn_rows(store).by_hand
+    assert any(f"{by_hand} of 12 labelled rows were not chosen" in remark for remark in found["remarks"])
+    shown = cli("agree", "one", "-o", "out").out
+    assert shown.startswith("12 labels are too few: 30 are needed")
+    assert "agrees with people" not in shown
+    assert "best" not in shown.split("vs. the best")[1].split("remarks")[0]
+    assert found["headline"].startswith("12 labels are too few")
 
 
 def test_agree_without_any_label_says_what_to_do(cli, store, tmp_path):
@@ -104,3 +110,41 @@ def test_json_damaged_files_and_an_empty_store(cli, store, tmp_path):
     empty = cli("labels", "-o", "nothing")
     assert empty.code == 0
     assert "no labels in nothing" in empty.out
+
+
+def test_a_label_overrules_the_gate_and_can_be_committed(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ragstone.toml").write_text('label-folder = "kept"\nout = "here"\n')
+    for store in ("here", "ci"):  # the job in CI has a store of its own
+        ragstone.evaluate(ROWS, ["token_f1"], store, name="old")
+        ragstone.evaluate([{**ROWS[0], "answer": "1 + 1 words"}, *ROWS[1:]], ["token_f1"], store, name="new")
+    by_ana = ("--author", "Ana", "--json")
+    assert cli("labels", "--run", "old", "--set", "r0=right", *by_ana).code == 0
+    assert cli("labels", "--run", "new", "--set", "r0=wrong", *by_ana).code == 0
+    check = ("gate", "new", "--against", "old", "--max-new-failures", "0")
+    failed = cli(*check)
+    assert failed.code == 3, failed.err
+    assert "labels --run new --set r0=right" in failed.out
+    assert cli(*check, "-o", "ci").code == 3
+    found = json.loads(cli("labels", "--run", "new", "--set", "1=right", *by_ana).out)["labels"]
+    assert [(one["author"], one["value"], one["sample_id"], one["answer"]) for one in found] == [
+        ("Ana", "right", "r0", "1 + 1 words")
+    ]
+    assert not (tmp_path / "here/labels").exists()
+    assert len(list((tmp_path / "kept").glob("ana-*/*.json"))) == 2
+    assert cli(*check).code == 0
+    assert cli(*check, "-o", "ci").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--set", "r0=right"), "--run RUN --set ROW=right"),
+        (("--run", "one", "--set", "r0=good"), "'good' is not a label"),
+        (("--run", "one", "--set", "r99=right"), "unknown sample 'r99'"),
+    ],
+)
+def test_what_cannot_be_labelled(cli, store, words, error):
+    printed = cli("labels", *words, "-o", "out")
+    assert printed.code == 2
+    assert error in printed.err

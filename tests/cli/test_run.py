@@ -38,6 +38,38 @@ def test_a_quote_stores_nothing(cli, home):
     assert not (home / "ragstone-store").exists()
 
 
+def test_the_step_after_a_quote_is_the_command_of_the_user(cli, home, monkeypatch):
+    words = ["run", "answers.jsonl", "--judge", "openai/gpt-4o-mini", "--quote"]
+    monkeypatch.setattr("sys.argv", ["/bin/ragstone", *words])
+    printed = cli(*words)
+    assert "run answers.jsonl --judge openai/gpt-4o-mini --budget AMOUNT" in printed.out
+    assert "metrics are not computed: --full lists them" in printed.out
+    assert "which no row has" not in printed.out
+    assert "which no row has" in cli(*words, "--full").out
+    monkeypatch.setattr("sys.argv", ["/bin/ragstone", *words, "--budget", "2usd"])
+    assert "--budget 2usd " in (out := cli(*words, "--budget", "2usd").out)
+    assert "AMOUNT" not in out
+
+
+def test_a_run_without_scores_says_why_in_one_sentence(cli, home):
+    (home / "plain.jsonl").write_text('{"question": "q", "answer": "a"}\n' * 3)
+    for _ in range(2):
+        printed = cli("run", "plain.jsonl", "-m", "recall", "-q")
+        assert (printed.code, printed.out) == (4, "")
+        assert printed.err.startswith("nothing was scored: recall needs relevance or reference_contexts")
+        assert printed.err.endswith("; exit code 4\n")
+    assert "recall, mrr: needs" in cli("run", "plain.jsonl", "-m", "recall", "-m", "mrr").err
+
+
+def test_the_viewer_is_named_once_in_the_next_steps(cli, home):
+    rows = [{"question": f"What is {at}?", "answer": f"{at} is odd.", "contexts": ["Two is even."]} for at in range(12)]
+    (home / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    printed = cli("run", "rows.jsonl", "-m", "k_precision")
+    assert printed.code == 0, printed.err
+    assert "label some answers" in printed.out
+    assert "look at the rows in a browser" not in printed.out
+
+
 def test_a_run_with_a_judge_ends_with_its_calls(cli, home):
     (home / "judge.py").write_text("def ask(prompts):\n    return ['{\"matches\": [1]}' for _ in prompts]\n")
     printed = cli("run", "answers.jsonl", "-m", "answer_match", "--judge", "judge.py:ask", "--no-cache")

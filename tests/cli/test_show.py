@@ -28,3 +28,27 @@ def test_runs_are_listed_with_names_that_commands_accept(cli, home):
     assert "ragstone show answers-2 -o store" in printed
     assert [row["name"] for row in json.loads(cli("runs", "-o", "store", "--json").out)] == ["answers-2", "answers"]
     assert cli("show", "answers-2", "-o", "store").code == 0
+
+
+def test_rows_are_listed_by_status_or_by_a_filter(cli, home):
+    rows = [
+        {
+            "id": f"r{n}",
+            "question": f"When does boat {n} leave?",
+            "answer": "" if n > 2 else "At nine.",
+            "references": ["At nine."],
+        }
+        for n in range(7)
+    ]
+    (home / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    printed = cli("run", "mine.jsonl", "-m", "token_f1,answer_match").out
+    listed = cli("show", "mine", "--rows", "wrong,look").out
+    assert [line.split()[0] for line in listed.splitlines()[:4]] == ["r3", "r4", "r5", "r6"]
+    assert "4 of 7 rows" in listed
+    assert "show mine --rows wrong,look" in printed
+    assert "all 4 rows that are not fine" in printed
+    full = cli("show", "mine", "--full").out.partition("rows that are not fine")[2]
+    assert {line.split()[0] for line in full.splitlines()[1:5]} == {"r3", "r4", "r5", "r6"}
+    [only] = json.loads(cli("show", "mine", "--rows", 'id = "r3"', "--json").out)["rows"]
+    assert (only["word"], only["question"]) == ("r3", "When does boat 3 leave?")
+    assert cli("show", "mine", "--rows", "nonsense > 3").code == 2

@@ -1,6 +1,7 @@
 """ragstone simulate: conversations are written, counted and quoted."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,9 @@ def test_conversations_are_written_and_their_ends_are_told(cli):
     assert "1 conversation with function/rag.py:answer, 2 turns in all" in shown
     assert "goal reached in 1 of 1" in shown
     assert [row.answer for row in read_dataset("talk.jsonl")] == ["Hm.", "12 m"]
+    assert "is guessed by its words" not in cli(*COMMAND).err
+    Path("users.jsonl").write_text(USERS.replace(', "fact": 12', ""))
+    assert "a part of a goal without a `fact` is guessed by its words" in cli(*COMMAND).err
 
 
 def test_a_quote_asks_nobody(cli, tmp_path):

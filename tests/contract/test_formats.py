@@ -1,7 +1,6 @@
 """Laws that every format must obey; a new one is covered the day it is written."""
 
 import copy
-import json
 import warnings
 from pathlib import Path
 
@@ -14,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.data.schema import GIVEN_EVIDENCE, samples_schema
+from ragstone.errors import RagstoneError
 from ragstone.formats import find_format, formats, open_reader, read_dataset, write_dataset
 from ragstone.formats.base import RowFormat, WritableFormat
 from ragstone.formats.catalogue import recognise
+from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from tests.formats.fixtures import fixture_of
 from tests.formats.strategies import rows
@@ -48,13 +49,13 @@ def files_of(name, folder):
 
 def rows_of(name, folder):
     """The rows of a fixture as a program would hold them."""
-    text = Path(files_of(name, folder)).read_text()
-    if text.startswith('{"') and "\n{" in text:
-        return [json.loads(line) for line in text.splitlines()]
-    document = json.loads(text)
-    return (
-        document if isinstance(document, list) else next(rows for rows in document.values() if isinstance(rows, list))
+    source = Source(files_of(name, folder))
+    rows = [row.values for row in source.rows(Report())]
+    empty = source.kind == "csv" and any(value == "" for row in rows for value in row.values())
+    assert not empty, (
+        f"fill all cells in fixture_{name}: an empty one is unknown in a file, and an empty text in memory"
     )
+    return rows
 
 
 @every_format
@@ -66,6 +67,10 @@ def test_it_says_what_it_is(name):
     assert "\n" not in item.title
     assert set(item.given) <= set(GIVEN_EVIDENCE)
     assert find_format(name) is item
+    page = Path(__file__).parents[2] / "docs/formats.md"
+    assert f"\n| `{name}` |" in page.read_text(encoding="utf-8"), (
+        f"add {name} to the table of formats in docs/formats.md"
+    )
 
 
 @every_row_format
@@ -217,3 +222,38 @@ def test_tables_in_memory_give_the_same_samples_as_the_file(name, hold, tmp_path
     reader = open_reader(held)
     assert reader.format.name == name
     assert read_dataset(held).fingerprint == read_dataset(files_of(name, tmp_path)).fingerprint
+
+
+JUNK = (7, True, None, "x", "[1]", [], [1], ["x"], [None], [[]], {}, {"a": 1})
+
+
+def places_in(value, path=()):
+    """The way to each value inside a row, at most four steps deep; of a list the first item."""
+    if 0 < len(path) <= 4:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places_in(item, (*path, key))
+
+
+@pytest.mark.slow
+@every_format
+def test_a_value_of_another_kind_is_read_or_refused_with_a_message(name, tmp_path):
+    """No value, however deep, may end in an internal error."""
+    files = fixture_of(name)(tmp_path)
+    if len(files) > 1 or not Path(files[0]).is_file():
+        pytest.skip("its rows are in several files")
+    for row in [row.values for row in Source(files[0]).rows(Report())][:3]:
+        for path in places_in(row):
+            for junk in JUNK:
+                changed = copy.deepcopy(row)
+                inner = changed
+                for key in path[:-1]:
+                    inner = inner[key]
+                inner[path[-1]] = junk
+                try:
+                    list(read_dataset([changed], format=name))
+                except RagstoneError:
+                    pass
+                except Exception as error:
+                    pytest.fail(f"{path} = {junk!r}: {type(error).__name__}: {error}")

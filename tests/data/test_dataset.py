@@ -103,3 +103,14 @@ def test_view_of_an_unknown_column_is_what_arrow_gives():
 def test_whole_numbers_for_grades_and_scores_are_taken():
     sample = Sample("a", contexts=[Chunk("x", score=1)], relevance={"c": 2})
     assert Dataset.from_samples([sample])[0] == sample
+
+
+def test_chunks_that_are_read_when_needed_are_those_of_their_row():
+    rows = [
+        Sample(str(row), contexts=None if row % 7 == 3 else [Chunk(f"{row} {at}") for at in range(row % 4)])
+        for row in range(80)
+    ]
+    found = list(view_samples(samples_table(rows).to_batches()[0], bare=True))
+    assert [None if one.contexts is None else list(one.contexts) for one in reversed(found)] == [
+        one.contexts for one in reversed(rows)
+    ]

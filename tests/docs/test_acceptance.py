@@ -1,4 +1,4 @@
-"""The example of acceptance criteria: the file and the output of the page on comparisons."""
+"""The example of acceptance criteria: the file and the output of the page on gates."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from tests.docs.test_docs import blocks
 
 from ragstone.cli.app import app
 
-PAGE = Path(__file__).parents[2] / "docs" / "comparing.md"
+PAGE = Path(__file__).parents[2] / "docs" / "gates.md"
 
 
 def test_the_criteria_give_the_printed_outcomes(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The commands of docs/agreement.md and docs/comparing.md work as printed after `ragstone demo`, and print what is shown."""
+"""The commands of docs/agreement.md, docs/comparing.md and docs/gates.md work as printed after `ragstone demo`, and print what is shown."""
 
 import json
 import re
@@ -49,7 +49,7 @@ def home(tmp_path, monkeypatch):
 def test_comparing(cli):
     commands = {
         line: output
-        for line, output in shown("comparing.md").items()
+        for line, output in (shown("comparing.md") | shown("gates.md")).items()
         if "latest" not in line and line != "ragstone demo"
     }
     assert [line.split()[1] for line in commands] == ["demo", "demo", "compare", "gate"]
@@ -64,8 +64,10 @@ def test_comparing(cli):
 def test_agreement(cli, monkeypatch):
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'ragstone[local]'")
     monkeypatch.delenv("RAGSTONE_LOCAL_JUDGE")
-    commands = {line: output for line, output in shown("agreement.md").items() if "demo" in line}
-    assert [line.split()[1] for line in commands] == ["demo", "demo", "agree", "agree", "agree", "agree", "train"]
+    commands = {
+        line: output for line, output in (shown("agreement.md") | shown("preferences.md")).items() if "demo" in line
+    }
+    assert [line.split()[1] for line in commands] == ["demo", "demo", "agree", "agree", "agree", "train", "agree"]
     for line, output in commands.items():
         printed = cli(*shlex.split(line)[1:])
         assert printed.code == 0, printed.err

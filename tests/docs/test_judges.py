@@ -1,4 +1,4 @@
-"""The page on judges says what the code does."""
+"""The pages on judges and checkers say what the code does."""
 
 import asyncio
 import os
@@ -15,11 +15,13 @@ from ragstone.llm.base import Message, Request
 from ragstone.llm.budget import Price, load_prices
 from ragstone.testing import FakeLLM
 
-PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "judges.md").read_text()
+CALLS = (DOCS / "judge-calls.md").read_text()
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.DOTALL | re.MULTILINE)
+def blocks(language, page=PAGE):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("provider", endpoints.SERVERS)
@@ -34,9 +36,9 @@ def test_every_server_is_there_with_its_variables(provider):
 
 def test_numbers_are_those_of_the_code():
     patience = Patience()
-    (limited,) = (line for line in PAGE.splitlines() if line.startswith("- 429"))
-    (broken,) = (line for line in PAGE.splitlines() if line.startswith("- 5xx"))
-    (unreachable,) = (line for line in PAGE.splitlines() if "never answered" in line)
+    (limited,) = (line for line in CALLS.splitlines() if line.startswith("- 429"))
+    (broken,) = (line for line in CALLS.splitlines() if line.startswith("- 5xx"))
+    (unreachable,) = (line for line in CALLS.splitlines() if "never answered" in line)
     assert f"{patience.longest_s / 60:g} minutes" in limited
     assert f"{patience.attempts} attempts" in broken
     assert f"{patience.longest_wait_s:g} s" in broken
@@ -44,7 +46,7 @@ def test_numbers_are_those_of_the_code():
 
 
 def test_the_file_of_prices_works(tmp_path, monkeypatch):
-    (text,) = blocks("toml")
+    (text,) = blocks("toml", CALLS)
     assert tomllib.loads(text)
     (tmp_path / "prices.toml").write_text(text)
     monkeypatch.setenv("RAGSTONE_PRICES", os.fspath(tmp_path / "prices.toml"))
@@ -52,7 +54,7 @@ def test_the_file_of_prices_works(tmp_path, monkeypatch):
 
 
 def test_examples_in_python_run():
-    function, own, batched, fakes = blocks("python")
+    (function, fakes), (own, batched) = blocks("python"), blocks("python", (DOCS / "own-checker.md").read_text())
     names = {}
     exec(function, names)
     assert names["judge"](["a", "b"]) == ['{"claims": []}'] * 2

@@ -14,12 +14,12 @@ from ragstone.testing import FakeLLM
 ELSEWHERE = {
     "test_coding_agents_page.py": "coding-agents",
     "test_contributing.py": "CONTRIBUTING",
-    "test_docs.py": "README index evidence comparing citations cost agents retrieval own-metrics",
+    "test_docs.py": "README index evidence comparing gates facts citations cost agents retrieval own-metrics",
     "test_guides.py": "better fix no-truth no-key gate production",
+    "test_judges.py": "own-checker",
     "test_python_page.py": "python",
     "test_recipes.py": "recipes",
     "test_nuggets_page.py": "nuggets",
-    "test_truth_page.py": "truth",
     "test_sweep_page.py": "sweep",
     "test_watch_page.py": "watch",
     "test_systems_pages.py": "unitxt ragas ragchecker ares rgb erag trec dial nlg-evaluators llm-judges auepora crag alce trec-rag",
@@ -33,8 +33,8 @@ HERE = [
     "conversations",
     "reports",
     "judges",
-    "agreement",
-    "security",
+    "preferences",
+    "leaks",
 ]
 
 
@@ -75,7 +75,7 @@ def test_own_system(page):
 
 
 def test_preferences_in_python(page, capsys):
-    page("agreement")
+    page("preferences")
     assert float(capsys.readouterr().out) == pytest.approx(2 / 3)
 
 
@@ -129,5 +129,5 @@ def test_phrases_of_refusals(monkeypatch):
 
 
 def test_leaks(page, capsys):
-    page("security")
+    page("leaks")
     assert capsys.readouterr().out == "[1.0, 0.0]\n[1.0]\n"

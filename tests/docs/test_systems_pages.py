@@ -1,7 +1,8 @@
-"""The pages on other systems: names that exist, examples that run, at most 500 words."""
+"""The pages on other systems: names that exist, examples that run, few words."""
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 from tests.docs.test_agreement_page import check_shown, shown
@@ -18,9 +19,12 @@ NAMES = (
     "unitxt ragas ragchecker ares rgb erag trec dial nlg-evaluators llm-judges auepora crag alce trec-rag".split()  # noqa: SIM905
 )
 PAGES = [FOLDER / f"{name}.md" for name in NAMES]
+MOST_WORDS = 350
 SECTIONS = ["Names", "Example", "Published figures", "Differences on purpose"]
-# What may be said about a number: it is the same, it is the judge's, or it is another for a reason.
-ANSWERS = ("yes", "by the judge", "by the model", "no", "not a number")
+# What may be said about a number: it is the same, it is the judge's, it is another for a reason, or there is none.
+ANSWERS = ("yes", "by judge", "by model", "no", "–")
+# Most pages show commands only; these files make what the commands read.
+EXAMPLES = Path(__file__).parent / "system_examples"
 
 
 def table(page, section):
@@ -39,9 +43,9 @@ def test_sections_and_length(page):
     text = page.read_text()
     assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == SECTIONS
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= 500
+    assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= MOST_WORDS
     introduction = prose.partition("\n## ")[0].partition("\n\n")[2]
-    assert len(re.findall(r"\.(?=\s|$)", introduction.replace("et al.", "et al"))) == 3, "three sentences"
+    assert len(re.findall(r"\.(?=\s|$)", introduction.replace("et al.", "et al"))) <= 3, "three sentences"
 
 
 def is_known(name):
@@ -108,8 +112,10 @@ def test_their_names_mean_ours_if_they_are_known(page):
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_examples_run(page, tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
-    code = blocks(page, "python")
+    made = EXAMPLES / f"{page.stem.replace('-', '_')}.py"
+    code = [made.read_text()] if made.exists() else blocks(page, "python")
     assert code
+    assert [block for language in ("", "bash", "python") for block in blocks(page, language)]
     names = {}
     for block in code:
         exec(compile(block, page.name, "exec"), names)
@@ -125,15 +131,14 @@ def test_examples_run(page, tmp_path, monkeypatch, cli):
 
 @each_case("page", PAGES)
 def test_differences_are_listed_with_both_sides(page):
-    """Every row has what, theirs, ours and why; the list of all differences has it too."""
+    """Every row has what, theirs, ours and why; the page of all differences leads there."""
     every = (ROOT / "docs/differences.md").read_text()
     rows = table(page, "Differences on purpose")
     assert rows
-    assert f"(systems/{page.name})" in every
+    assert f"(systems/{page.name}#differences-on-purpose)" in every
     for row in rows:
         assert len(row) == 4
         assert all(row)
-        assert row[0] in every
 
 
 @pytest.mark.parametrize("name", ["G-Eval", "MT-Bench", "WikiEval", "ChatGPT", "Auepora"])

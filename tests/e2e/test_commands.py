@@ -184,7 +184,7 @@ def test_nothing_scored_is_4(cli, home):
     Path("bare.jsonl").write_text('{"question": "q"}\n')
     printed = cli("run", "bare.jsonl", "-m", "token_f1")
     assert printed.code == 4
-    assert "needs answer, which no row has" in printed.out
+    assert "needs answer, which no row has" in printed.err
     assert len(runs()) == 1
 
 

@@ -1,4 +1,4 @@
-"""How many calls the claim metrics take: the formula of docs/claims.md, held against what is really asked."""
+"""How many calls the claim metrics take: the formula of docs/judge-calls.md, held against what is really asked."""
 
 import json
 from collections import Counter
@@ -113,7 +113,7 @@ def test_only_what_the_metrics_need_is_asked(metrics, calls):
 def test_the_page_has_the_formula():
     from tests.docs.test_docs import ROOT
 
-    assert "5 + ⌈a/n⌉ + ⌈r/n⌉ + ⌈(a+r)/n⌉ · ⌈c/m⌉" in (ROOT / "docs/claims.md").read_text()
+    assert "5 + ⌈a/n⌉ + ⌈r/n⌉ + ⌈(a+r)/n⌉ · ⌈c/m⌉" in " ".join((ROOT / "docs/judge-calls.md").read_text().split())
 
 
 class Torn(Counting):

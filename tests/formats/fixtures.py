@@ -1,5 +1,6 @@
 """Small valid files of every format, of our own making: `fixture_<format>(folder)` writes them and returns their paths."""
 
+import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +13,15 @@ from tests.platforms import records
 
 
 def fixture_of(name: str) -> Callable[[Path], list[str]]:
-    """What writes the files of a format; a format without a fixture is not tested, so there must be one."""
-    assert f"fixture_{name}" in globals(), f"write fixture_{name}(tmp_path) in {__name__} for the format {name}"
-    return globals()[f"fixture_{name}"]
+    """What writes the files of a format, from here or from its own test; every format must have one."""
+    called, own = f"fixture_{name}", f"tests.formats.test_{name}"
+    if called in globals():
+        return globals()[called]
+    found = getattr(importlib.import_module(own), called, None) if importlib.util.find_spec(own) else None
+    assert found, (
+        f"write {called}(tmp_path) in tests/formats/test_{name}.py: it writes small valid files and returns paths"
+    )
+    return found
 
 
 def fixture_ragstone(tmp_path: Path) -> list[str]:

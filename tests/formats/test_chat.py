@@ -139,3 +139,59 @@ def test_messages_with_chunks_and_columns_of_the_conversation():
 def test_langgraph_refuses_rows_without_messages():
     with pytest.raises(InputError, match="has no messages"):
         read_dataset([{"session": "a", **TURNS[0]}, {"session": "a", **TURNS[1]}], "langgraph")
+
+
+def log_of(field, texts):
+    """Conversations with names of their own; the answers have texts in a field."""
+    said = [("customer", "When do you open?"), ("bot", "At nine."), ("customer", "And on Sunday?"), ("bot", "At ten.")]
+    turns = [{"speaker": who, "body": text, **({field: texts} if who == "bot" else {})} for who, text in said]
+    return [{"session": f"s{n}", "started": f"2026-01-0{n}", "transcript": turns} for n in (1, 2)]
+
+
+HITS = ["We open at nine.", "On Sunday we open at ten."]
+
+
+def one_row_per_message(log):
+    return [
+        {
+            "session": row["session"],
+            "turn": turn,
+            **{key: part if isinstance(part, str) else json.dumps(part) for key, part in message.items()},
+        }
+        for row in log
+        for turn, message in enumerate(row["transcript"])
+    ]
+
+
+@pytest.mark.parametrize("form", [list, one_row_per_message])
+@pytest.mark.parametrize(
+    ("field", "texts"), [("kb_hits", HITS), ("sources", HITS), ("from_index", [f"{HITS[0]} {HITS[1]}"])]
+)
+def test_a_log_with_names_of_its_own(form, field, texts):
+    reader = open_reader(form(log_of(field, texts)))
+    rows = [sample for batch in reader.batches() for sample in view_samples(batch)]
+    assert [row.id for row in rows] == ["s1#1", "s1#2", "s2#1", "s2#2"]
+    assert (rows[1].question, rows[1].answer) == ("And on Sunday?", "At ten.")
+    assert rows[1].contexts == [Chunk(text) for text in texts]
+    assert reader.report.notes == [f"the chunks of messages are read from '{field}'"]
+
+
+def test_lists_of_replies_to_choose_from_are_not_chunks():
+    log = log_of("quick_replies", ["Do you open on Sunday as well?", "Where can I park near the shop?"])
+    assert {sample.contexts for sample in read_dataset(log)} == {None}
+
+
+def test_the_user_names_the_messages_and_unknown_speakers_are_a_problem():
+    log = log_of("kb_hits", HITS)
+    assert len(read_dataset(log, columns={"messages": "transcript"})) == 4
+    log[0]["transcript"] = [{"speaker": "Lisa", "body": "Hello."}, *log[0]["transcript"]]
+    with pytest.raises(InputError, match="the role 'Lisa'"):
+        read_dataset(log)
+
+
+def test_a_history_beside_a_prompt_is_not_the_conversation():
+    rows = [
+        {"prompt": f"What does {n} cost?", "chat_log": log_of("x", [])[0]["transcript"], "output": "Nine."}
+        for n in range(3)
+    ]
+    assert [sample.question for sample in read_dataset(rows)] == [row["prompt"] for row in rows]

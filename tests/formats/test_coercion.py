@@ -26,14 +26,14 @@ def test_relevance_that_nothing_retrieved_is_a_note(tmp_path):
         (
             "contexts",
             ["a", {"text": "b"}],
-            "mixes a mapping and text (make every chunk a text, or every chunk {text, id, score, source})",
+            "mixes a mapping and text (make every chunk a text, or every chunk {text, id, score, source, page, image, table})",
         ),
         (
             "contexts",
             ["a", None],
-            "mixes nothing and text (make every chunk a text, or every chunk {text, id, score, source})",
+            "mixes nothing and text (make every chunk a text, or every chunk {text, id, score, source, page, image, table})",
         ),
-        ("contexts", [1, 2.5], "entry 1 must be a text or {text, id, score, source}, got a number"),
+        ("contexts", [1, 2.5], "entry 1 must be a text or {text, id, score, source, page, image, table}, got a number"),
         (
             "contexts",
             [{"text": "a"}, {"page_content": "b"}],
@@ -91,16 +91,16 @@ def test_metadata_that_a_column_contradicts(tmp_path):
 
 
 def test_parts_of_chunks_that_have_no_place_are_a_note(tmp_path):
-    row = GOOD | {"contexts": [{"text": "a", "page": 3}]}
-    expected = "parts of chunks that are not kept: 1, for example 'page'; chunks have text, id, score and source; --map contexts.source=NAME reads another part"
+    row = GOOD | {"contexts": [{"text": "a", "section": 3}]}
+    expected = "parts of chunks that are not kept: 1, for example 'section'; chunks have text, id, score, source, page, image and table; --map contexts.source=NAME reads another part"
     assert notes_of(save(tmp_path, [row])) == [expected]
 
 
 def test_the_part_of_a_chunk_that_is_its_text_is_kept(tmp_path):
     rows = [GOOD | {"contexts": [{"body": "a"}]}]
     assert notes_of(save(tmp_path, rows)) == ["the text of a chunk is its part 'body'"]
-    rows = [GOOD | {"contexts": [{"body": "a", "page": 3}]}]
-    assert any("not kept: 1, for example 'page'" in note for note in notes_of(save(tmp_path, rows)))
+    rows = [GOOD | {"contexts": [{"body": "a", "section": 3}]}]
+    assert any("not kept: 1, for example 'section'" in note for note in notes_of(save(tmp_path, rows)))
 
 
 def test_many_problems_are_counted_but_not_all_shown(tmp_path):

@@ -40,7 +40,7 @@ def test_the_mapping_is_exactly_right_and_nothing_is_read_wrongly(made, tmp_path
 
 @pytest.mark.parametrize("made", EVERY, ids=lambda made: made.file)
 def test_the_suggested_mapping_reads_the_right_texts(made, tmp_path):
-    samples = list(read_dataset(write(made, tmp_path), renames=made.right if made.file != "nested.jsonl" else None))
+    samples = list(read_dataset(write(made, tmp_path), columns=made.right if made.file != "nested.jsonl" else None))
     assert len(samples) == len(made.rows)
     for sample, row in zip(samples, made.rows, strict=True):
         given = {key.strip(): value for key, value in row.items()}

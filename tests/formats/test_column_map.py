@@ -30,7 +30,7 @@ def test_a_field_that_a_row_has_is_never_replaced():
 
 def test_a_mapped_column_wins_over_a_guess():
     rows = [{"question": "a?", "output": "b", "gold": "c", "other": "d"}]
-    (sample,) = read_dataset(rows, renames={"references": "other"})
+    (sample,) = read_dataset(rows, columns={"references": "other"})
     assert (sample.answer, sample.references, sample.metadata) == ("b", ["d"], {"gold": "c"})
 
 
@@ -40,7 +40,7 @@ def test_answers_beside_right_answers_are_doubted():
         "there are columns 'answer' and 'model_answer'. If 'answer' is the right answer, "
         "add --map answer=model_answer --map references=answer"
     ]
-    (sample,) = read_dataset(rows, renames={"answer": "model_answer", "references": "answer"})
+    (sample,) = read_dataset(rows, columns={"answer": "model_answer", "references": "answer"})
     assert (sample.answer, sample.references) == ("It leaves at nine.", ["9"])
 
 
@@ -72,7 +72,7 @@ def test_a_file_is_not_read_in_part():
 
 def test_numbered_columns_are_joined():
     rows = [{"question": "a?", "c_1": "first", "c_10": "third", "c_2": "second", "c_3": "", "c_x": "no"}]
-    (sample,) = read_dataset(rows, renames={"contexts": "c_*"})
+    (sample,) = read_dataset(rows, columns={"contexts": "c_*"})
     assert [chunk.text for chunk in sample.contexts] == ["first", "second", "third"]
     assert sample.metadata == {"c_x": "no"}
 
@@ -90,21 +90,21 @@ TICKETS = [
 
 def test_a_mapped_column_is_not_suggested_again():
     mapped = {"id": "ticket_id", "question": "user_query"}
-    assert notes(TICKETS, renames={"id": "ticket_id"}) == [
+    assert notes(TICKETS, columns={"id": "ticket_id"}) == [
         "columns read by their names: question=user_query, answer=bot_reply, references=gold. "
         "Use --map for another choice; --format ragstone turns this off"
     ]
     own = [
         {"question": row["user_query"], "ticket_id": row["ticket_id"], "answer": row["bot_reply"]} for row in TICKETS
     ]
-    assert notes(own, renames={"id": "ticket_id"}) == []
-    assert "=ticket_id" not in " ".join(notes(TICKETS, renames=mapped))
-    assert "=user_query" not in " ".join(notes(TICKETS, renames=mapped))
+    assert notes(own, columns={"id": "ticket_id"}) == []
+    assert "=ticket_id" not in " ".join(notes(TICKETS, columns=mapped))
+    assert "=user_query" not in " ".join(notes(TICKETS, columns=mapped))
 
 
 def test_mapped_columns_count_as_known():
     rows = [{"x": f"When does boat {n} leave?", "y": f"The boat {n} leaves at nine.", "z": "yes"} for n in range(3)]
-    (sample, *_) = read_dataset(rows, renames={"question": "x", "answer": "y"})
+    (sample, *_) = read_dataset(rows, columns={"question": "x", "answer": "y"})
     assert (sample.question, sample.answer) == ("When does boat 0 leave?", "The boat 0 leaves at nine.")
 
 
@@ -130,7 +130,7 @@ ODD = [
     {
         "utterance": f"How much does ride {n} cost?",
         "generated_text_final": f"Ride {n} costs 1 euro to unlock plus 15 cents per minute.",
-        "kb_hits": f"Unlocking bike {n} costs 1 euro. Every minute costs 15 cents. Day passes cost 12 euros and cover rides.",
+        "kb_rows": f"Unlocking bike {n} costs 1 euro. Every minute costs 15 cents. Day passes cost 12 euros and cover rides.",
         "human_label_text": f"Unlocking {n} costs 1 euro and each minute 15 cents.",
     }
     for n in range(14)
@@ -143,7 +143,7 @@ def test_two_rows_do_not_tell_answers_from_chunks():
     assert caught.value.options == []
     assert str(caught.value).endswith(
         "A guess by names and content, to be checked: --map question=utterance --map answer=COLUMN. "
-        "Not mapped: generated_text_final, kb_hits, human_label_text"
+        "Not mapped: generated_text_final, kb_rows, human_label_text"
     )
 
 
@@ -151,3 +151,20 @@ def test_a_guess_names_the_texts_that_it_leaves_out():
     with pytest.raises(UnknownColumnsError, match=r"Not mapped: human_label_text$") as caught:
         open_reader(ODD)
     assert "question=utterance" in caught.value.options
+
+
+def test_the_guess_names_the_text_between_chunks(tmp_path):
+    rows = [
+        {
+            "Thema 1": f"What does space {n} cost?",
+            "Bot says": f"It costs {n} euros per day.",
+            "Treffer": f"space {n} costs {n} euros||parking is open||the lift is out of order today",
+        }
+        for n in range(6)
+    ]
+    with pytest.raises(UnknownColumnsError) as error:
+        open_reader(rows)
+    assert error.value.options[-2:] == ["--split-contexts", "||"]
+    with pytest.raises(UnknownColumnsError) as error:
+        open_reader(rows, split_contexts="||")
+    assert "--split-contexts" not in error.value.options

@@ -89,7 +89,7 @@ def test_a_key_with_two_values_is_a_problem(tmp_path, name, content, problem):
     path = tmp_path / name
     path.write_text(content)
     with pytest.raises(InputError) as caught:
-        read_dataset(str(path), renames={"contexts": "docs"} if name == "six.csv" else None)
+        read_dataset(str(path), columns={"contexts": "docs"} if name == "six.csv" else None)
     assert problem in str(caught.value)
 
 

@@ -82,7 +82,7 @@ PARTS = {"contexts.source": "doc", "contexts.score": "rank_score", "contexts.id"
 @pytest.mark.parametrize("name", ["contexts", "retrieved_contexts"])
 def test_parts_of_chunks_can_be_mapped(contexts, name):
     row = {"question" if name == "contexts" else "user_input": "q?", name: contexts}
-    reader = open_reader([row], renames=PARTS)
+    reader = open_reader([row], columns=PARTS)
     [sample] = view_samples(next(reader.batches()))
     assert sample.contexts == [Chunk("a", "3", 0.7, "a.md")]
     assert not [note for note in reader.report.notes if "not kept" in note]
@@ -91,13 +91,13 @@ def test_parts_of_chunks_can_be_mapped(contexts, name):
 def test_the_text_of_a_chunk_can_be_mapped():
     rows = [{"question": "q?", "contexts": [{"id": "1", "wording": "The last boat leaves at nine."}]}]
     assert (
-        read_dataset(rows, renames={"contexts.text": "wording"})[0].contexts[0].text == "The last boat leaves at nine."
+        read_dataset(rows, columns={"contexts.text": "wording"})[0].contexts[0].text == "The last boat leaves at nine."
     )
 
 
 def test_a_part_that_no_chunk_has():
     with pytest.raises(UsageError, match="no chunk has a part 'dok'"):
-        read_dataset([{"question": "q?", "contexts": [CHUNK]}], renames={"contexts.source": "dok"})
+        read_dataset([{"question": "q?", "contexts": [CHUNK]}], columns={"contexts.source": "dok"})
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_a_part_that_no_chunk_has():
     ],
 )
 def test_latency_in_the_unit_of_its_name(renames, row, seconds):
-    assert read_dataset([{"question": "q?", **row}], renames=renames)[0].metadata["latency_s"] == seconds
+    assert read_dataset([{"question": "q?", **row}], columns=renames)[0].metadata["latency_s"] == seconds

@@ -44,7 +44,10 @@ def test_a_row_with_all_of_them():
     [
         ({"history": [{"role": "judge", "text": "x"}]}, "has the role 'judge'"),
         ({"history": ["What is the fare?"]}, "must be {role, text, contexts}"),
-        ({"history": [{"role": "user", "text": "x", "contexts": [7]}]}, "must be a text or {text, id, score, source}"),
+        (
+            {"history": [{"role": "user", "text": "x", "contexts": [7]}]},
+            "must be a text or {text, id, score, source, page, image, table}",
+        ),
         ({"steps": [{"query": "fare"}]}, "must be the name of a tool"),
         ({"steps": [{"tool": "search", "seconds": "soon"}]}, "must be a number"),
         ({"citations": [{"start": 0, "end": 3}]}, "must be {chunk, start, end, text}"),

@@ -53,7 +53,7 @@ def check(samples, answered=True):
 @pytest.mark.parametrize("name", ["export.csv", "export.jsonl"])
 def test_one_sample_per_question(tmp_path, name, answer_in):
     samples = list(
-        read_dataset(write(tmp_path / name, rows(answer_in)), renames=MAPPED if answer_in == "none" else None)
+        read_dataset(write(tmp_path / name, rows(answer_in)), columns=MAPPED if answer_in == "none" else None)
     )
     check(samples, answer_in != "none")
     assert [sample.id for sample in samples] == ["q1", "q2"]
@@ -136,7 +136,7 @@ def test_rows_with_ids_are_noted():
     reader = open_reader(found)
     next(reader.batches())
     assert any("add --map group=question" in note for note in reader.report.notes)
-    assert len(read_dataset(found, renames={"group": "question"})) == 2
+    assert len(read_dataset(found, columns={"group": "question"})) == 2
 
 
 SYSTEMS = [
@@ -150,19 +150,19 @@ def test_reading_stops_with_the_commands(found, finer):
     with pytest.raises(UsageError) as caught:
         read_dataset(found)
     assert f"add --map group=query{finer}; if each row is a sample, add --map group=none" in str(caught.value)
-    assert len(read_dataset(found, renames={"group": "query"})) == 2
-    assert len(read_dataset(found, renames={"group": "none"})) == 4
+    assert len(read_dataset(found, columns={"group": "query"})) == 2
+    assert len(read_dataset(found, columns={"group": "none"})) == 4
     if finer:
-        assert len(read_dataset(found, renames={"group": "query,system"})) == 4
+        assert len(read_dataset(found, columns={"group": "query,system"})) == 4
 
 
 def test_named_columns_join_lists_of_chunks():
     found = [{"ticket": 1, "question": "q?", "answer": "a", "contexts": ["c", "d"]}]
     found += [{"ticket": 1, "question": "q?", "contexts": ["e"]}]
-    [sample] = read_dataset(found, renames={"group": "ticket"})
+    [sample] = read_dataset(found, columns={"group": "ticket"})
     assert (sample.id, [chunk.text for chunk in sample.contexts]) == ("1", ["c", "d", "e"])
     with pytest.raises(UsageError, match="no row has a value in the column 'tiket'"):
-        read_dataset(found, renames={"group": "tiket"})
+        read_dataset(found, columns={"group": "tiket"})
 
 
 @pytest.mark.parametrize("command", ["validate", "convert", "run"])

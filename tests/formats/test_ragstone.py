@@ -128,7 +128,7 @@ def test_an_empty_cell_of_contexts_is_nothing_retrieved_where_other_rows_have_ch
         ]
 
     assert chunks(listed) == [[], ["c1", "c2"], None]
-    assert chunks(numbered, renames={"contexts": "chunk_*"}) == [[], ["c1", "c2"]]
+    assert chunks(numbered, columns={"contexts": "chunk_*"}) == [[], ["c1", "c2"]]
     assert chunks(without) == [None, None]
 
 

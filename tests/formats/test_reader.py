@@ -192,7 +192,7 @@ def test_csv_header_that_names_a_column_twice(tmp_path):
 def test_misspelt_column_is_a_note(tmp_path):
     path = save(tmp_path, [{"qestion": "a", "answer": "b"}])
     assert notes_of(path) == ["column 'qestion' is kept as metadata. If it is the question, add --map question=qestion"]
-    (sample,) = read_dataset(path, renames={"question": "qestion"})
+    (sample,) = read_dataset(path, columns={"question": "qestion"})
     assert sample.question == "a"
 
 
@@ -200,7 +200,7 @@ def test_misspelt_column_of_another_format_is_a_note(tmp_path):
     path = save(tmp_path, [{"user_input": "a", "retreived_contexts": ["b"]}])
     expected = "column 'retreived_contexts' is kept as metadata. If it is the retrieved_contexts, add --map contexts=retreived_contexts"
     assert notes_of(path) == [expected]
-    (sample,) = read_dataset(path, renames={"contexts": "retreived_contexts"})
+    (sample,) = read_dataset(path, columns={"contexts": "retreived_contexts"})
     assert [chunk.text for chunk in sample.contexts] == ["b"]
 
 
@@ -214,18 +214,18 @@ def test_columns_that_fit_nothing(tmp_path):
 def test_map_of_an_unknown_column(tmp_path):
     path = save(tmp_path, [{"prompt": "a", "question": "b"}])
     expected = "unknown column 'promt'. Did you mean prompt? The columns are: prompt, question. Use one of them in --map question=COLUMN."
-    assert complaint(path, UnknownNameError, renames={"question": "promt"}) == expected
+    assert complaint(path, UnknownNameError, columns={"question": "promt"}) == expected
 
 
 def test_map_of_an_unknown_field(tmp_path):
-    message = complaint(save(tmp_path, [GOOD]), UnknownNameError, renames={"anser": "answer"})
+    message = complaint(save(tmp_path, [GOOD]), UnknownNameError, columns={"anser": "answer"})
     assert message.startswith("unknown field 'anser'. Did you mean answer or answerable? The fields are: id, question,")
 
 
 def test_map_of_one_column_to_two_fields(tmp_path):
     expected = "--map maps one column to two fields; map each column once"
     assert (
-        complaint(save(tmp_path, [GOOD]), UsageError, renames={"question": "answer", "references": "answer"})
+        complaint(save(tmp_path, [GOOD]), UsageError, columns={"question": "answer", "references": "answer"})
         == expected
     )
 

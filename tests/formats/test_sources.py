@@ -186,12 +186,12 @@ def test_many_equal_questions_are_quick():
 
 def test_map_wins_over_a_column_of_that_name():
     rows = [{"question": "old", "prompt": "new", "answer": "x"}, {"prompt": "new", "question": "old", "answer": "x"}]
-    for sample in read_dataset(rows, renames={"question": "prompt"}):
+    for sample in read_dataset(rows, columns={"question": "prompt"}):
         assert (sample.question, sample.metadata) == ("new", {"original_question": "old"})
 
 
 def test_map_may_swap_columns():
-    (sample,) = read_dataset([{"question": "a", "answer": "b"}], renames={"question": "answer", "answer": "question"})
+    (sample,) = read_dataset([{"question": "a", "answer": "b"}], columns={"question": "answer", "answer": "question"})
     assert (sample.question, sample.answer) == ("b", "a")
 
 

@@ -1,10 +1,13 @@
 """Optimal transport: the exact values of POT, and the laws of a distance."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.errors import Skip
 from ragstone.metrics.token_similarity import transport_cost
 
 seeds = st.integers(0, 2**32 - 1)
@@ -52,3 +55,9 @@ def test_it_is_symmetric_and_within_its_costs(seed, rows, columns):
 def test_nothing_to_move():
     with pytest.raises(ValueError, match="positive sum"):
         transport_cost(np.zeros(2), np.ones(1), np.ones((2, 1)))
+
+
+def test_without_scipy_the_cell_names_the_install_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(Skip, match=r"pip install 'ragstone\[metrics\]'"):
+        transport_cost(np.ones(2), np.ones(1), np.ones((2, 1)))

@@ -16,7 +16,15 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from ragstone.data.types import Sample, Score
 from ragstone.engine.plan import make_plan
 from ragstone.errors import Skip
-from ragstone.metrics.translation import bleu_of, bleu_statistics, chrf_of, chrf_statistics, ter_of, ter_statistics
+from ragstone.metrics.translation import (
+    _check_installed,
+    bleu_of,
+    bleu_statistics,
+    chrf_of,
+    chrf_statistics,
+    ter_of,
+    ter_statistics,
+)
 from ragstone.registry import parse_metric
 from tests.metrics.scoring import cell, score
 
@@ -157,3 +165,11 @@ def test_sums_are_scored_one_by_one_or_many_at_once(score_of, size):
     numbers = np.random.default_rng(1).integers(0, 5, (50, size)).astype(float)
     assert score_of(numbers).tolist() == [float(score_of(row)) for row in numbers]
     assert float(score_of(np.zeros(size))) == 0
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_without_sacrebleu_the_cell_names_the_install_line(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    _check_installed.cache_clear()
+    found = cell(Sample(id="1", question="q", answer="a", references=["a"]), name)
+    assert (found.status, "pip install 'ragstone[metrics]'" in found.reason) == ("skipped", True)

@@ -1,10 +1,12 @@
 """The facts about the field's checkers: names, templates, windows."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from ragstone.errors import UsageError
+from ragstone.errors import DefinitionError, UsageError
+from ragstone.models import checker_facts
 from ragstone.models.checker_facts import CHAT, CHECKERS, recognise
 
 
@@ -42,7 +44,7 @@ def test_every_spelling_of_a_name_is_recognised(spelled, name):
 def test_every_checker_is_recognised_by_its_name_and_its_repository():
     for checker in CHECKERS.values():
         assert recognise(checker.name) is checker
-        assert recognise(checker.repository) is checker
+        assert recognise(checker.repository) is checker, f"spelled of {checker.name} must match its repository's name"
         assert recognise(checker.repository.partition("@")[0].partition(":")[0].upper()) is checker
 
 
@@ -148,3 +150,18 @@ def test_licences_are_stated():
     assert all("no commercial use" in CHECKERS[name].licence for name in closed)
     assert all(checker.how_to_get for checker in CHECKERS.values() if checker.runner == CHAT)
     assert all(re.fullmatch(r"[a-z0-9.-]+", name) for name in CHECKERS)
+
+
+def test_every_checker_is_in_the_documentation():
+    [row_names] = re.findall(
+        r"\n\|---.*?\n(.*?)\n\n", (Path(__file__).parents[2] / "docs/checkers.md").read_text(), re.DOTALL
+    )[:1]
+    first = [re.findall(r"`([^`]+)`", row.split("|")[1]) for row in row_names.splitlines()]
+    named = {name if not name.startswith("-") else row[0].rpartition("-")[0] + name for row in first for name in row}
+    assert {name for name in CHECKERS if recognise(name)} - named == set()
+
+
+def test_an_unknown_field_is_named(monkeypatch):
+    monkeypatch.setattr(checker_facts.tomllib, "loads", lambda text: {"mine": {"abuot": "x"}})
+    with pytest.raises(DefinitionError, match="mine: unknown field abuot"):
+        list(checker_facts._load())

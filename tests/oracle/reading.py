@@ -27,7 +27,7 @@ SLOTS = {
     "own_reference": {"question"},
     "pair": {"question", "answer_a", "answer_b"},
     "citations": {"question", "answer", "passages"},
-    "new_question": {"kind", "titles", "passages", "asked"},
+    "new_question": {"kind", "manner", "titles", "passages", "asked"},
     "answer_from_passages": {"question", "titles", "passages"},
     "answer_from_memory": {"question"},
     "standalone_question": {"history", "question"},

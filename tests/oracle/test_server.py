@@ -34,6 +34,7 @@ DATA = {
     "titles": ["Ships"],
     "passages": ROW["contexts"],
     "passage": ROW["contexts"][0],
+    "manner": "plain",
     "kind": "single",
     "asked": [],
     "sentences": [statement.text for chunk in SAMPLE.chunks for statement in chunk],

@@ -23,6 +23,7 @@ from tests.oracle.language import (
 from tests.oracle.verdicts import conclusions
 
 Data = Mapping[str, Any]
+_OF_TWO = ("bridge", "comparison", "aggregation")
 _NOTHING: dict[str, Any] = {"question": "", "answer": "", "citations": [], "history": []}
 
 
@@ -61,7 +62,8 @@ def _read_rows(rows: Sequence[str]) -> Iterable[tuple[str, list[Proposition]]]:
 
 def new_question(data: Data) -> dict[str, Any]:
     """A question of the wanted kind."""
-    told = told_by(data["passages"])
+    # What distracts is not asked about.
+    told = told_by(data["passages"][:1] if data["kind"] == "distracting" else data["passages"])
     asked = {(found[0], tuple(found[1])) for text in data["asked"] if (found := read_talk(text))}
     asked |= {_asked_on(text, told) for text in data["asked"]}
     chosen = _choose(data["kind"], told, asked)
@@ -69,7 +71,7 @@ def new_question(data: Data) -> dict[str, Any]:
         return {**_NOTHING, "question": ask(*chosen)} if chosen else _NOTHING
     if not chosen:
         return _NOTHING
-    return _write(data["kind"], chosen)
+    return _write(data["manner"].partition(",")[0], chosen)
 
 
 def _asked_on(text: str, told: Sequence[Told]) -> tuple[str, tuple[str, ...]]:
@@ -84,7 +86,7 @@ def _asked_on(text: str, told: Sequence[Told]) -> tuple[str, tuple[str, ...]]:
 def _choose(kind: str, told: Sequence[Told], asked: set[tuple[str, tuple[str, ...]]]) -> Any:
     if kind == "unanswerable":
         return next(iter(_lacking(told, asked)), None)
-    if kind in ("several", "comparison"):
+    if kind in ("several", *_OF_TWO):
         pairs = ((one, other) for one in told for other in told if one.meaning.subject == other.meaning.subject)
         return next((pair for pair in pairs if _may_pair(kind, *pair) and _key(pair) not in asked), None)
     single = [item for item in told if item.in_table == (kind == "table") and _key((item,)) not in asked]
@@ -92,7 +94,7 @@ def _choose(kind: str, told: Sequence[Told], asked: set[tuple[str, tuple[str, ..
 
 
 def _may_pair(kind: str, one: Told, other: Told) -> bool:
-    apart = one.passage < other.passage if kind == "comparison" else one.passage == other.passage and not other.in_table
+    apart = one.passage < other.passage if kind in _OF_TWO else one.passage == other.passage and not other.in_table
     return apart and one.meaning.attribute != other.meaning.attribute and not one.in_table
 
 
@@ -114,11 +116,11 @@ def _known(told: Sequence[Told]) -> dict[tuple[str, str], Proposition]:
     return {(meaning.subject, meaning.attribute): meaning for meaning in said}
 
 
-def _write(kind: str, chosen: Sequence[Told]) -> dict[str, Any]:
+def _write(style: str, chosen: Sequence[Told]) -> dict[str, Any]:
     subject = chosen[0].meaning.subject
     language = language_of_thing(subject)
     attributes = [item.meaning.attribute for item in chosen]
-    talk = kind == "conversational"
+    talk = style == "follow-up" and len(chosen) == 1
     other = next(attribute for attribute in SHIP_ATTRIBUTES if attribute not in attributes)
     return {
         "question": ask_on(language, attributes[0]) if talk else ask(subject, attributes),

@@ -79,6 +79,10 @@ def _one_verdict(prompt: str, claim: str, text: str, word: str) -> Item:
     return Item(prompt, lambda tools: in_text(tools.tokens, "", [claim], text), lambda found: found[0] == word)
 
 
+def _answer(tools, draft):
+    return tools.writer.answer(draft, draft.job.passages)
+
+
 def _draft(question: str, answer: str, *texts: str) -> Draft:
     return Draft(
         Job("single", tuple(Passage(f"a#{at}", text, "a") for at, text in enumerate(texts))), question, answer, [], []
@@ -214,8 +218,8 @@ def make_items() -> list[Item]:
             Item("new_question", lambda tools, text=text: tools.writer.write(_draft("", "", text).job, []), lambda found: bool(found.question and found.answer))
             for text in (FERRY, MUSEUM)
         ),
-        Item("answer_from_passages", lambda tools: tools.writer.answer(_draft(LEAVES, "At 18:15.", FERRY)), lambda found: found.answerable and "18:15" in found.answer),
-        Item("answer_from_passages", lambda tools: tools.writer.answer(_draft(DOSE, "", MUSEUM)), lambda found: not found.answerable),
+        Item("answer_from_passages", lambda tools: _answer(tools, _draft(LEAVES, "At 18:15.", FERRY)), lambda found: found.answerable and "18:15" in found.answer),
+        Item("answer_from_passages", lambda tools: _answer(tools, _draft(DOSE, "", MUSEUM)), lambda found: not found.answerable),
         Item("answer_from_memory", lambda tools: tools.writer.remember(_draft("What is the capital of France?", "Paris", "")), lambda found: "Paris" in found.answer),
         Item("answer_from_memory", lambda tools: tools.writer.remember(_draft(LEAVES, "At 18:15.", "")), lambda found: not found.answerable),
         _follow_up("And on Sundays?", "When does the ferry to Saltholm leave?", "erry"),

@@ -10,6 +10,7 @@ from ragstone.truth.extract import add_facts, extract
 from ragstone.truth.llm_tasks import Work
 from ragstone.truth.model import Case
 from ragstone.truth.synthesis.pipeline import synthesise
+from ragstone.truth.synthesis.writer import Order
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 TEXT = "The last ferry to Verrin leaves at 21:40 from pier 3. Tickets cost 4.50 crowns. No ferries run on 24 December."
@@ -37,7 +38,7 @@ def test_extraction_keeps_only_what_stands(real_model):
 
 def test_synthesis_keeps_only_what_passed(real_model):
     passages = make_passages(Document("ferry.md", [Section(TEXT, "Ferries")]))
-    made = synthesise(passages, 1, 0, _work(real_model))
+    made = synthesise(passages, Order(1), _work(real_model))
     assert made.tried == len(made.cases) + len(made.rejected) + len(made.failed) <= 3
     assert all(item.reason for item in made.rejected)
     kept = check_cases(made.cases)

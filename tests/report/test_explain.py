@@ -11,7 +11,7 @@ from ragstone.analysis.explain import Cell, Explanation, Working, count_items
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Claim, Sample
 from ragstone.data.verdict import Verdict
-from ragstone.report.explain import explanation_dict, explanation_report
+from ragstone.report.explain import _cut, explanation_dict, explanation_report
 from tests.analysis.making import claim_case
 
 CASE = claim_case(
@@ -183,3 +183,10 @@ def test_steps_are_listed_with_what_they_added():
     assert "2 add: 1+1 –" in lines[start:]
     assert "4 search: beta again (not expected) 1 0" in lines[start:]
     assert "expected but not made: search: gamma" in lines
+
+
+def test_the_rows_of_a_table_stay_lines():
+    table = "Fares\n\n| who | fare |\n|---|---|\n| adults | 10 |"
+    assert _cut(table, 300).plain == table
+    assert _cut(table, 30).plain == "Fares\n\n| who | fare |\n…"
+    assert _cut("one\ntwo", 300).plain == "one two"

@@ -21,6 +21,14 @@ def test_metrics_and_their_total():
     assert lines["c:"] == ["c:", "needs", "facts"]
 
 
+def test_many_metrics_that_are_not_computed_are_only_counted():
+    quote = Quote(100, 20, line("total", 15), (line("a"),), {f"c{at}": "needs facts" for at in range(64)})
+    assert "c63: needs facts" in draw(quote_report(quote))
+    short = draw(quote_report(quote, full=False))
+    assert "64 metrics are not computed: --full" in short
+    assert "needs facts" not in short
+
+
 @pytest.mark.parametrize(("seconds", "text"), [(89, "89 s"), (600, "10 min"), (7200, "2.0 h")])
 def test_durations(seconds, text):
     assert text in draw(line_report(line(seconds=seconds)))

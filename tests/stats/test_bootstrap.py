@@ -203,3 +203,9 @@ def test_one_large_cluster_counts_little():
 
 def test_one_cluster_has_no_interval():
     assert clustered_interval(np.array([0.0, 1.0, np.nan]), np.array(["a", "a", "b"])) is None
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 70_000])
+def test_products_in_pieces_are_the_whole_product(rows):
+    draws, table = RANDOM.integers(0, 4, (9, rows)).astype(float), RANDOM.random((rows, 3))
+    assert units_module.multiply(draws, table) == pytest.approx(draws @ table, rel=1e-12)

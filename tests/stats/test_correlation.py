@@ -7,7 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragstone.stats.correlation import COEFFICIENTS, correlate_each, make_correlation, make_partial
+from ragstone.stats.correlation import (
+    COEFFICIENTS,
+    Scored,
+    correlate_at,
+    correlate_each,
+    make_correlation,
+    make_partial,
+)
 from ragstone.stats.rater_agreement import make_auc
 from ragstone.stats.resampled_measures import estimate, take_measure
 
@@ -126,3 +133,12 @@ def test_given_the_stratum_only_its_own_pairs_count():
         order / (ours * theirs) ** 0.5
     )
     assert take_measure(make_partial(first, second, strata, "somers"), 40) == pytest.approx(order / theirs)
+
+
+def test_perfect_agreement_of_few_units_has_no_interval():
+    for count, is_known in ((4, False), (40, True)):
+        labels = np.arange(count) % 2.0
+        rows = Scored(labels.copy(), labels, np.arange(count), np.zeros(count))
+        found = correlate_at("dataset", rows, "somers")
+        assert found.value == 1.0
+        assert (found.interval is not None) is is_known

@@ -174,9 +174,33 @@ def test_texts_close_to_their_source_are_not_taken_for_right() -> None:
     assert JudgeError.from_json(json.loads(json.dumps(error.as_dict()))) == error
 
 
+def test_data_may_be_of_kinds_whose_levels_depend_on_words_in_other_ways() -> None:
+    """Levels of the middle between a kind where refused claims rise with coverage and one where they do not."""
+    accepted = Level(0.75, 0.01, 0.06, 40, 0.42, slope_spread=0.03)
+    error = JudgeError(accepted, Level(0.38, 0.01, 0.06, 40, 0.2, slope_spread=0.2), coverage=0.65, spread=0.2)
+    random, covered = np.random.default_rng(6), []
+    for coverage in (0.2, 0.5, 0.7, 0.95):
+        for share in (0.1, 0.5, 0.9):
+            for slope in (0.4, 0.0):
+                rows = covered_rows(random, 100, share, coverage)
+                refused = 0.38 + slope * (rows.coverage - 0.65) + random.normal(0, 0.05, 100)
+                mean = np.where(rows.accepted, rows.values, refused).mean()
+                low, high = error.people(mean, mean - 0.03, mean + 0.03, rows.coverage.mean()).interval()
+                covered.append(low <= rows.accepted.mean() <= high)
+    assert np.mean(covered) >= 0.9
+    narrow = replace(error, refused=replace(error.refused, slope_spread=0.0))
+    far, near = 0.25, 0.65
+    for coverage, wider in ((far, True), (near, False)):
+        widths = [np.diff(one.people(0.4, 0.37, 0.43, coverage).interval())[0] for one in (narrow, error)]
+        assert bool(widths[1] > widths[0] + 0.02) is wider
+    assert JudgeError.from_json(json.loads(json.dumps(error.as_dict()))) == error
+
+
 def test_coverage_of_a_run_comes_from_its_verdicts() -> None:
     error = replace(ERROR, weight=0.25, evidence="answer_claims_in_reference")
     totals = {"local_means": {"answer_claims_in_reference": [0.6, 0.65]}}
     assert error.coverage_in(totals) == pytest.approx(0.8)
     assert error.coverage_in({}) is None
+    by_chunks = replace(error, evidence="answer_claims_in_all_contexts")
+    assert by_chunks.coverage_in({"local_means": {by_chunks.evidence: [0.6, 0.6, 0.7]}}) == 0.7
     assert ERROR.coverage_in(totals) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.text import claim_numbers
-from ragstone.text.claim_numbers import check_numbers
+from ragstone.text.claim_numbers import check_numbers, stated_numbers
 
 PAIRS = [
     json.loads(line) for line in Path(__file__).with_name("claim_number_pairs.jsonl").read_text("utf-8").splitlines()
@@ -63,3 +63,30 @@ def test_a_claim_with_many_numbers_is_checked_with_few_of_them(monkeypatch):
     assert claim_numbers.check_numbers(claim, ["Item 3 costs 999 euros."]) is None
     assert 0 < len(asked) <= 60
     assert max(asked) < 60
+
+
+@pytest.mark.parametrize("claim", [pair["claim"] for pair in PAIRS[::6]])
+def test_floats_decide_as_exact_numbers_do(claim, monkeypatch):
+    texts = [pair["text"] for pair in PAIRS if pair["claim"] == claim]
+    context = " ".join(pair["claim"] for pair in PAIRS[:4])
+    rough = check_numbers(claim, texts, "10 % of 200 euros for 3 days", context)
+    monkeypatch.setattr(claim_numbers, "_MOST_ROUGH", 0)
+    assert check_numbers(claim, texts, "10 % of 200 euros for 3 days", context) == rough
+
+
+@pytest.mark.parametrize(("claim", "follows"), [("2010 euros", True), ("2011 euros", False)])
+def test_exact_numbers_decide_on_the_edge(claim, follows):
+    # 2 × 1000 is 1 in 201 off at 2010, which is within one in 200; at 2011 it is not.
+    assert (check_numbers(f"For both it costs {claim}.", ["It costs 1000 euros each."]) is None) is follows
+
+
+@pytest.mark.parametrize("said", ["-5 °C", "\u22125 °C", "-5 degrees", "minus 5 °C", "minus five degrees Celsius"])
+def test_a_minus_sign_is_the_word_minus_before_a_temperature(said):
+    for text in ("The ice is held at minus 5 degrees Celsius.", "The ice is held at \u22125 °C."):
+        assert check_numbers(f"The ice is held at {said}.", [text]) is None
+        assert check_numbers("The ice is held at 5 °C.", [text]).contradicted
+
+
+@pytest.mark.parametrize("text", ["10-15 °C", "1990-95", "A-5", "- 5 apples", "10 minus 5 apples"])
+def test_other_dashes_are_not_signs(text):
+    assert [str(one.value) for mention in stated_numbers(text) for one in mention.readings if one.value < 0] == []

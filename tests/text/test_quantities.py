@@ -145,3 +145,18 @@ def test_hostile_text_is_quick(text):
     compare_quantities(text, text)
     compare_quantities("5 kg", text)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    "text", ["Noon", "a quarter", "half an hour", "twice", "$5", "US $ 5", "-5 °C", "twenty-five", "an hour"]
+)
+def test_every_start_of_a_quantity_is_read(text):
+    assert compare_quantities(text, text) is True
+
+
+@pytest.mark.parametrize("answer", ["-5 °C", "\u22125°C", "minus five degrees Celsius"])
+def test_minus_is_read_before_a_temperature(answer):
+    assert compare_quantities("minus 5 degrees Celsius", answer) is True
+    assert compare_quantities("minus 6 degrees Celsius", answer) is False
+    assert compare_quantities("5 degrees Celsius", answer) is False
+    assert compare_quantities("-25 °C", "minus twenty-five degrees Celsius") is True

@@ -222,3 +222,39 @@ def test_the_sentences_around_a_claim():
     text = "The pump is loud. It runs at night, which costs 3 €."
     assert sentences_around("Why?", text, ["It costs 3 €.", "The pump is loud."]) == [text, "Why? The pump is loud."]
     assert sentences_around("Why?", "", ["A."]) == ["A."]
+
+
+@pytest.mark.parametrize(
+    ("opening", "rest"),
+    [
+        ("Thank you for your question!", "The fee is 5 euros."),
+        ("I'm happy to help.", "A reading of 65% is too high."),
+        ("Thanks for reaching out.", "You are pleased to pay."),
+        ("Hello Anna,\n\n", "the fee is 5 euros."),
+        ("Hi!", "The fee is 5 euros."),
+        ("Vielen Dank für Ihre Anfrage.", "Die Hütte öffnet im Mai."),
+        ("Glad you asked!", "It opens in May."),
+    ],
+)
+def test_a_polite_opening_is_no_statement(opening, rest):
+    assert [text.casefold() for text in statements("How is it?", f"{opening} {rest}")] == [rest.casefold()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thank you notes are sent to donors of 100 euros.",
+        "Hello Kitty mugs cost 9 euros.",
+        "Hi-fi sets are sold upstairs.",
+    ],
+)
+def test_a_statement_that_begins_like_a_greeting_stays(text):
+    assert statements("What is it?", text) == [text]
+
+
+def test_a_short_answer_is_completed_by_the_last_question_only():
+    asked = "I live 25 miles from Ludlow. Do I pay for travel?"
+    assert statements(asked, "Yes.") == ["Do I pay for travel? Yes."]
+    assert statements("Tell me the price of travel. I live in Ludlow.", "£20") == [
+        "Tell me the price of travel. I live in Ludlow. £20."
+    ]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragstone.text.words import FoldedText, words
+from ragstone.text.words import FoldedText, word_texts, words
 
 # All of Unicode, and often what is hard: marks, unspaced scripts, ligatures, white space.
 hard = st.sampled_from(
@@ -166,3 +166,9 @@ def test_a_number_in_a_circle_is_a_digit_and_no_emoji():
 def test_many_places_in_a_long_text(word):
     places = FoldedText(f"{word}, " * 50_000).find(FoldedText(word))
     assert places == [(start, start + 4) for start in range(0, 300_000, 6)]
+
+
+@given(texts)
+@example("It's 9.30 AM")
+def test_words_without_positions_are_the_same(text):
+    assert word_texts(text) == folded(text)

@@ -18,7 +18,7 @@ from ragstone.tools.large_judges import open_large_tool
 from ragstone.tools.llama import is_llama, is_trained_judge
 from ragstone.tools.local_judges import BY_NUMBERS
 from ragstone.tools.open_tools import MOST_ROWS_LARGE, ToolFactory
-from ragstone.tools.protocols import Whole
+from ragstone.tools.protocols import Joint, Whole
 from ragstone.views.run import verdict_lines
 from tests.models.toy_judge import make_toy_judge
 from tests.tools.large import LargeEngine, install_base, reply_to
@@ -102,6 +102,20 @@ def test_three_verdicts_with_probabilities():
     assert first.messages[0].content == "Answer yes, no or unknown."
     assert first.messages[1].content.startswith(f"Evidence:\n{text}\n\nClaim: ")
     assert (first.max_tokens, first.logprobs) == (1, True)
+
+
+def test_claims_of_answers_are_read_with_the_question():
+    chunks = ["The boat takes sixteen people on the lake.", "Groups on the lake need a second boat."]
+    model = Model()
+    check(["The boat suits a group of ten"], [*chunks, Joint.of(chunks)], model, "We are a group of ten. Which boat?")
+    asked = [request.messages[1].content for request in model.asked]
+    assert asked
+    assert all("\n\nQuestion: We are a group of ten. Which boat?\n\nClaim: " in text for text in asked)
+    for question, texts in (("Which boat?", chunks), ("", [*chunks, Joint.of(chunks)])):
+        model = Model()
+        check(["The boat suits a group of ten"], texts, model, question)
+        assert model.asked
+        assert not any("Question:" in request.messages[1].content for request in model.asked)
 
 
 def test_rules_come_first():

@@ -210,6 +210,14 @@ def test_a_quote_counts_what_a_ladder_might_ask_and_nothing_for_the_local_judge(
     assert quote([ROW], PRECISION, judge="local>openai/above", base_url="http://127.0.0.1:1").total.calls == 1
 
 
+def test_the_word_coverage_of_claims_by_their_chunks_is_stored_for_estimated_human_scores(tmp_path):
+    nothing = {**UNSURE, "id": "3", "contexts": []}
+    run = ragstone.evaluate([UNSURE, nothing], [FAITHFUL, "ragas.context_recall"], tmp_path, judge="local")
+    means = run.info["totals"]["local_means"]
+    assert means["answer_claims_in_all_contexts"][2] == (1 + 3 / 5) / 2, "light, stands, on; not red, horn"
+    assert means["reference_claims_in_all_contexts"][2] == 1.0
+
+
 def test_unsure_verdicts_are_counted_and_stored_with_their_probability(tmp_path):
     run = ragstone.evaluate([UNSURE], [PRECISION, FAITHFUL], tmp_path, judge="local")
     assert run.info["totals"]["local_verdicts"] == {"entailment": 3, "unsure": 1}

@@ -248,3 +248,11 @@ def test_a_reply_with_an_endless_number_is_read(reply):
 def test_a_wish_of_stop_words_is_not_reached_by_any_reply():
     assert not GoalPart("And then?").is_in("The boat is red.")
     assert GoalPart("the fare of boats").is_in("The fare is 4 crowns.")
+
+
+def test_a_reply_about_something_else_that_shares_words_with_the_wish_does_not_reach_it():
+    wish = GoalPart("the price of a night at the main telescope")
+    reply = "The main telescope has a mirror of 60 centimetres."
+    assert not wish.is_in(reply, "How big is the mirror of the main telescope?")
+    assert wish.is_in("A night at the main telescope costs 25 euros.", "How big is the main telescope?")
+    assert wish.is_in("It is 25 euros for the main telescope.", wish.question)

@@ -42,7 +42,8 @@ def test_failing_pairs_are_named_by_side(tmp_path, monkeypatch):
         (0.02, 0.1, None),
         (0.03, 0.3, "unclear"),
         (0.45, 0.75, "still failing"),
-        (0.03, 0.6, "newly failing"),
+        (0.03, 0.6, "unclear"),
+        (0.03, 0.65, "newly failing"),
         (0.3, 0.01, "unclear"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.engine.evaluate import evaluate
+from ragstone.views import deciding_steps as deciding_steps_module
 from ragstone.views.deciding_steps import deciding_steps
 from tests.cli.test_run import write_rows
 
@@ -46,3 +47,39 @@ def test_more_rows_are_the_only_help_for_a_few(run_of):
 def test_a_sure_verdict_needs_nothing(run_of):
     run = run_of()
     assert deciding_steps(replace(diagnose(run), sure=True), run.info) == []
+
+
+def test_the_command_reads_the_data_as_the_run_did(tmp_path):
+    made = [{"Frage": f"Space {n}?", "Antwort": "3 euros.", "Soll": "3 euros", "Text": "a\n---\nb"} for n in range(12)]
+    path = write_rows(tmp_path / "rows.jsonl", *made)
+    columns = {"question": "Frage", "answer": "Antwort", "references": "Soll", "contexts": "Text"}
+    reading = {"columns": columns, "split_contexts": "\n---\n", "encoding": "utf-8", "limit": 11}
+    run = evaluate(path, ["ragchecker"], tmp_path / "store", **reading)
+    maps = " ".join(f"--map {ours}={theirs}" for ours, theirs in columns.items())
+    how = f"{maps} --split-contexts '\\n---\\n' --encoding utf-8 --limit 11"
+    assert commands(run)[0] == f"ragstone run {path} {how} --facts"
+
+
+def test_facts_are_not_proposed_after_a_run_that_looked_for_them(run_of):
+    run = run_of()
+    run.info["dataset"]["arguments"].append("--facts")
+    assert not any("--facts" in command for command in commands(run))
+
+
+@pytest.mark.parametrize(("labels", "words"), [(29, ["view"]), (30, ["agree", "RUN", "--calibrate"])])
+def test_labels_calibrate_the_judge_of_this_run_when_there_are_enough(run_of, labels, words):
+    run = run_of(count=40)
+    diagnosis = diagnose(run)
+    outcomes = [replace(one, labelled_by=("a",) if n < labels else ()) for n, one in enumerate(diagnosis.outcomes)]
+    step = deciding_steps(replace(diagnosis, outcomes=outcomes), run.info)[1]
+    assert list(step.words) == [run.name if word == "RUN" else word for word in words]
+
+
+@pytest.mark.parametrize(("engine", "words"), [(None, ["doctor"]), ("there", ["view"])])
+def test_an_installed_judge_is_not_installed_again(run_of, monkeypatch, engine, words):
+    run = run_of()
+    monkeypatch.setattr(deciding_steps_module.Store, "find", lambda *_: "installed")
+    monkeypatch.setattr(deciding_steps_module, "find_spec", lambda _: engine)
+    step = deciding_steps(diagnose(run), run.info)[-1]
+    assert list(step.words) == words
+    assert ("pip install 'ragstone[local]'" in step.purpose) == (engine is None)

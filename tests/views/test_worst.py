@@ -1,8 +1,11 @@
 """The worst rows in two lines each."""
 
+from types import SimpleNamespace
+
+from ragstone.analysis.cause_names import IGNORED, Finding, Outcome
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.engine.evaluate import evaluate
-from ragstone.views.worst import worst_views
+from ragstone.views.worst import row_views, worst_views
 
 CHUNK = "The tower has 187 steps. Dogs are not allowed in the tower."
 
@@ -33,3 +36,14 @@ def test_an_id_of_the_user_is_kept(tmp_path):
 def test_rows_that_are_fine_are_left_out(tmp_path):
     run = evaluate(rows()[:1], ["token_f1"], tmp_path)
     assert worst_views(run, diagnose(run)) == []
+
+
+def test_a_claim_is_quoted_without_its_question(tmp_path):
+    """Short references are completed by the question, so that they can be judged; a reader has just read it."""
+    run = evaluate(rows(), ["token_f1"], tmp_path)
+    finding = Finding(
+        IGNORED, "reference claim", 1, "How many steps are there? 187", (1,), "the answer leaves it out", 0.9
+    )
+    outcome = Outcome("1", (finding,), wrong=0.9, status="wrong")
+    [view] = row_views(run, SimpleNamespace(outcomes=[outcome]), [0])
+    assert view.reason == 'the answer leaves it out: "187"'

@@ -119,7 +119,7 @@ def test_lines_that_follow_are_read_with_the_new_columns(tmp_path):
 def test_a_mapped_column_that_does_not_exist_is_the_error_of_a_run(tmp_path, kind):
     file = write(tmp_path / "logs" / kind, rows(KNOWN))
     with pytest.raises(UnknownNameError) as expected:
-        open_reader(file, renames={"question": "promt"})
+        open_reader(file, columns={"question": "promt"})
     with pytest.raises(UnknownNameError) as error:
         World(tmp_path, columns={"question": "promt"}).at("10T12:00")
     assert str(error.value) == str(expected.value)

@@ -30,6 +30,7 @@ from ragstone.stats.correlation import (
     affordable_resamples,
     correlate_at,
     make_correlation,
+    mid_ranks,
 )
 from ragstone.stats.intervals import Interval
 from ragstone.stats.logit import make_folds
@@ -107,12 +108,10 @@ def find_disagreements(joined: Joined, metric: str, turned: bool, most: int) -> 
 
 def _apart(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Rank differences as shares of all rows; 0 if both put a row at the same end of the scale."""
-    from scipy import stats  # noqa: PLC0415  (slow to import)
-
     agreed = np.zeros(len(labels), dtype=bool)
     for end in (np.min, np.max):
         agreed |= (labels == end(labels)) & (scores == end(scores))
-    gaps = np.abs(stats.rankdata(labels) - stats.rankdata(scores)) / len(labels)
+    gaps = np.abs(mid_ranks(labels) - mid_ranks(scores)) / len(labels)
     return np.where(agreed, 0.0, gaps)
 
 
@@ -368,7 +367,8 @@ def measure_agreement(joined: Joined, settings: Settings, show: int = 0) -> Agre
     found = [_measure(joined, metric, settings) for metric in joined.metrics]
     key = (settings.coefficient, settings.level)
     able = [item for item in found if item.correlations[key].value is not None]
-    able.sort(key=lambda item: -(item.correlations[key].value or 0.0))
+    # A metric without a direction, such as the length of words, does not judge answers: it is never the best.
+    able.sort(key=lambda item: (item.better == "none", -(item.correlations[key].value or 0.0)))
     able = _with_p_best(able, [item.correlations[key] for item in able])
     ceiling = measure_ceiling(joined.ratings, joined.inputs, settings.coefficient)
     if joined.pairs and ceiling:
@@ -499,8 +499,6 @@ def fit_weights(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
     Equal weights if no score predicts the labels.
     """
-    from scipy import optimize  # noqa: PLC0415  (slow to import)
-
     size = scores.shape[1]
     centred, wanted = scores - scores.mean(axis=0), labels - labels.mean()
     mean = centred.mean(axis=1)
@@ -509,9 +507,34 @@ def fit_weights(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     strength = (_PRIOR_ROWS * centred.var(axis=0).mean()) ** 0.5
     table = np.vstack([centred, strength * np.eye(size)])
     target = np.concatenate([wanted, np.full(size, strength * slope / size)])
-    weights, _ = optimize.nnls(table, target)
+    weights = solve_positive(table, target)
     total = weights.sum()
     return np.asarray(weights / total) if total > 0 else np.full(size, 1 / size)
+
+
+def solve_positive(table: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Non-negative least squares by active sets (Lawson and Hanson 1974); the columns must be independent."""
+    weights, free = np.zeros(table.shape[1]), np.zeros(table.shape[1], dtype=bool)
+    least = 1e-10 * float(np.abs(table.T @ target).max(initial=0.0))
+    # Rounding may free a column and take it back for ever, so the rounds are limited, as in scipy.
+    for _ in range(3 * len(weights)):
+        gain = np.where(free, -np.inf, table.T @ (target - table @ weights))
+        if gain.max() <= least:
+            break
+        free[gain.argmax()] = True
+        while True:
+            wanted = np.zeros(len(weights))
+            wanted[free] = np.linalg.lstsq(table[:, free], target, rcond=None)[0]
+            below = free & (wanted <= 0)
+            if not below.any():
+                break
+            # As far as no weight falls below 0; those that reach 0 are no longer free.
+            share = weights[below] / (weights[below] - wanted[below])
+            weights += (wanted - weights) * share.min()
+            weights[np.flatnonzero(below)[share.argmin()]] = 0.0
+            free &= weights > 0
+        weights = wanted
+    return weights
 
 
 @dataclass(frozen=True)
@@ -543,9 +566,7 @@ def _best_single(scores: np.ndarray, labels: np.ndarray, settings: Settings) -> 
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    from scipy import stats  # noqa: PLC0415  (slow to import)
-
-    return np.asarray(stats.rankdata(values) / len(values))
+    return np.asarray(mid_ranks(values) / len(values))
 
 
 def _correlate(rows: Scored, scores: np.ndarray, settings: Settings) -> Correlation:

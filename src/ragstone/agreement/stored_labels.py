@@ -146,10 +146,11 @@ def chosen_by_hand(runs: Sequence[Run]) -> list[str]:
     """A remark if people chose rows themselves: means of all rows need rows that were drawn."""
     found = [drawn_rows(run) for run in runs]
     others, used = sum(one.by_hand for one in found), all(one.is_drawn for one in found)
+    rows = sum(int((one.rounds >= 0).sum()) + one.by_hand * one.is_drawn for one in found)
     if not others:
         return []
     words = "estimated means leave them out" if used else "estimated means of all rows may be off"
-    return [f"{others} labelled rows were not chosen at random; {words}. Choose random order in the viewer."]
+    return [f"{others} of {rows} labelled rows were not chosen at random; {words}. Choose random order in the viewer."]
 
 
 def labels_csv(labels: Sequence[HumanLabel], runs: Iterable[Run] = ()) -> bytes:

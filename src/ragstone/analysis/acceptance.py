@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.analysis.cause_names import Cause
+from ragstone.analysis.cause_names import Cause, Outcome
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import Settings
 from ragstone.analysis.gate_conditions import MOST_ROWS, Check, Checked, Kind, decide, more_rows
@@ -85,22 +85,28 @@ def _read(name: str, text: Any, where: str) -> Criterion:
     return Criterion(Check(kind, name, float(match[2]) / 100, words=f"{name}: {' '.join(text.split())}"), what, among)
 
 
+def statuses_filter(text: str) -> str:
+    """The filter of some statuses with commas between them; other texts are filters already."""
+    words = [word.strip().lower() for word in text.split(",")]
+    return " or ".join(f"status = {write_text(word)}" for word in words) if {*words} <= {*_STATUSES} else text
+
+
 def with_acceptance(gate: Gate, run: Run, criteria: Sequence[Criterion], settings: Settings | None = None) -> Gate:
     """The gate with the outcomes of the criteria."""
     if not criteria:
         return gate
-    settings, columns = (settings or Settings()).for_run(run), _Columns(run)
+    settings, columns = (settings or Settings()).for_run(run), FilterColumns(run)
     conditions = len(criteria) + sum(not item.check.is_count for item in gate.checks)
     checked = [_check(criterion, columns, settings, conditions) for criterion in criteria]
     remarks = (SEEMS,) if any(criterion.is_judged for criterion in criteria) else ()
     return replace(gate, checks=(*gate.checks, *checked), remarks=(*gate.remarks, *remarks))
 
 
-class _Columns:
-    """The columns that criteria name; each is read when it is first needed."""
+class FilterColumns:
+    """The columns that criteria and filters name; each is read when it is first needed."""
 
-    def __init__(self, run: Run) -> None:
-        self.run, self.rows = run, run.info.rows
+    def __init__(self, run: Run, outcomes: Sequence[Outcome] | None = None) -> None:
+        self.run, self.rows, self._known = run, run.info.rows, outcomes
 
     @cached_property
     def named(self) -> dict[str, Callable[[], Column]]:
@@ -115,7 +121,7 @@ class _Columns:
 
     @cached_property
     def _outcomes(self) -> Any:
-        return diagnose(self.run, texts=False).outcomes
+        return diagnose(self.run, texts=False).outcomes if self._known is None else self._known
 
     def _judged(self, name: str) -> np.ndarray:
         values = [getattr(outcome, name) for outcome in self._outcomes]
@@ -163,7 +169,7 @@ def _conditions(node: Node) -> Iterator[Condition]:
         yield from _conditions(part)
 
 
-def _check(criterion: Criterion, columns: _Columns, settings: Settings, conditions: int) -> Checked:
+def _check(criterion: Criterion, columns: FilterColumns, settings: Settings, conditions: int) -> Checked:
     check = criterion.check
     try:
         group = columns.select_group(criterion.among)

@@ -166,6 +166,11 @@ class Outcome:
         return tuple(finding for finding in self.findings if finding.cause.fails)
 
     @property
+    def shown(self) -> tuple[Finding, ...]:
+        """The findings that people see: what was found in a row that is fine is probably no failure."""
+        return tuple(one for one in self.findings if self.status != "fine" or not one.cause.fails)
+
+    @property
     def is_certain(self) -> bool:
         """Whether the main cause is a fact that no judge decided."""
         return self.cause in CERTAIN
@@ -179,7 +184,7 @@ class Outcome:
 
 
 def main_cause(failures: Sequence[Finding]) -> Cause | None:
-    """The most frequent cause; ties go to the earliest in the pipeline, because later parts cannot fix earlier ones.
+    """The most probable cause, or the most frequent one; ties go to the earliest in the pipeline: later parts cannot fix it.
 
     A wrong answer claim and the reference claim that it contradicts count once. An empty answer, an empty retrieval and a
     refusal always win: each is one fact about the whole sample.
@@ -190,6 +195,8 @@ def main_cause(failures: Sequence[Finding]) -> Cause | None:
     for whole in (*CERTAIN, REFUSED):
         if whole.name in causes:
             return whole
+    if all(finding.probability is not None for finding in failures):
+        return max(failures, key=lambda one: one.probability or 0.0).cause
     wanted = Counter(finding.cause.name for finding in failures if finding.kind != "answer claim")
     said = Counter(finding.cause.name for finding in failures if finding.kind == "answer claim")
     counts = wanted | said

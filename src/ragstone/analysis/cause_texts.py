@@ -43,10 +43,15 @@ def cause_label(diagnosis: Diagnosis, outcome: Outcome) -> RowLabel:
 
 
 def status_text(outcome: Outcome) -> str:
-    """`wrong (92 %)`, `look (45 %)`, `fine (6 %)`: the probability that it is wrong; `wrong (labelled by Ana)`; `no judgement`."""
+    """`wrong (92 %)`, `look (wrong: 45 %)`, `fine (wrong: 6 %)`, `wrong (labelled by Ana)` or `no judgement`."""
     if outcome.labelled_by:
         return f"{outcome.status} ({people_text(outcome.labelled_by)})"
-    return outcome.status if outcome.wrong is None else f"{outcome.status} ({100 * outcome.wrong:.0f} %)"
+    return f"{outcome.status}{wrong_text(outcome.status, outcome.wrong)}"
+
+
+def wrong_text(status: str, wrong: float | None) -> str:
+    """` (92 %)` after the status wrong, ` (wrong: 6 %)` after others; empty if unknown."""
+    return "" if wrong is None else f" ({'' if status == 'wrong' else 'wrong: '}{100 * wrong:.0f} %)"
 
 
 def people_text(names: Sequence[str]) -> str:
@@ -72,9 +77,14 @@ def samples_text(diagnosis: Diagnosis) -> str:
 def failing_text(diagnosis: Diagnosis) -> str:
     """`7 of 14 samples seem wrong, 3 need a look (2 not examined)`."""
     wrong, look = diagnosis.failing, diagnosis.statuses[LOOK]
+    rest = f" ({diagnosis.undecided.total():,} not examined)" if diagnosis.undecided else ""
+    if look and not wrong:
+        none = "seems" if seems(diagnosis) else "is"
+        return (
+            f"{look:,} of {samples_text(diagnosis)} {'needs' if look == 1 else 'need'} a look, none {none} wrong{rest}"
+        )
     one = ("seems" if wrong == 1 else "seem") if seems(diagnosis) else ("is" if wrong == 1 else "are")
     more = f", {look:,} {'needs' if look == 1 else 'need'} a look" if look else ""
-    rest = f" ({diagnosis.undecided.total():,} not examined)" if diagnosis.undecided else ""
     return f"{wrong:,} of {samples_text(diagnosis)} {one} wrong{more}{rest}"
 
 

@@ -36,8 +36,17 @@ from ragstone.analysis.cause_names import (
     Finding,
     Outcome,
 )
-from ragstone.analysis.fact_causes import FIRST_FEW, decide_facts, declines, near_hint, trace_facts
+from ragstone.analysis.fact_causes import (
+    FIRST_FEW,
+    decide_facts,
+    declines,
+    name_chunks,
+    near_sentence,
+    say_otherwise,
+    trace_facts,
+)
 from ragstone.analysis.indexed_corpus import Store
+from ragstone.analysis.likely_causes import with_likely_cause
 from ragstone.analysis.row_status import with_status
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Sample
@@ -59,7 +68,8 @@ def find_causes(case: Case, store: Store | None = None) -> Outcome:
 
     An empty answer and an empty retrieval are facts: they come first, before all verdicts of a judge.
     """
-    return with_status(case, _with_certain(case, explain_misses(_find_causes(case, store), case.sample)))
+    outcome = with_status(case, _with_certain(case, _find_causes(case, store)))
+    return explain_misses(with_likely_cause(case, outcome), case.sample)
 
 
 def _with_certain(case: Case, outcome: Outcome) -> Outcome:
@@ -83,8 +93,11 @@ def _certain(case: Case) -> Iterator[Finding]:
     sample = case.sample
     if case.answer_is_empty:
         yield Finding(NO_ANSWER, "answer", 1, "", (), "it is empty")
-    # The steps of an agent say more, and an unanswerable question may have no chunks.
-    if sample.contexts is not None and not sample.contexts and sample.answerable is not False and sample.steps is None:
+    # The steps of an agent say more, an unanswerable question may have no chunks, and "You're welcome!" needs none.
+    says_nothing = case.evidence.get("answer_claims") == [] and not case.has("reference_claims")
+    courtesy = says_nothing and not (case.answer_is_empty or declines(case))
+    empty = sample.contexts is not None and not sample.contexts and not courtesy
+    if empty and sample.answerable is not False and sample.steps is None:
         yield Finding(NOTHING, "chunks", 1, "", (), "nothing was retrieved")
 
 
@@ -173,8 +186,8 @@ def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
         row = rows[number]
         if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
             cause, chunks, why = _unsaid(case, number, verdict, row, refused)
-            claim, likely = case.claims("reference")[number].text, _probability(case, [verdict], row, cause)
-            yield Finding(cause, "reference claim", number + 1, claim, tuple(chunks), why, likely)
+            claim = case.claims("reference")[number].text
+            yield Finding(cause, "reference claim", number + 1, claim, tuple(chunks), why)
 
 
 def _unsaid(
@@ -182,7 +195,7 @@ def _unsaid(
 ) -> tuple[Cause, Sequence[int], str]:
     there = _ranks(row, YES)
     if verdict == NO and not refused and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
-        return NOISE, noise, f"{_chunks(noise)} {_say(noise)} otherwise, and the answer follows"
+        return NOISE, noise, f"{name_chunks(noise)} {_say(noise)} otherwise, and the answer follows"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
         if together and together[number] == YES:
@@ -190,16 +203,16 @@ def _unsaid(
         hint = _near(case, case.claims("reference")[number].text, row)
         return MISSING, (), f"no retrieved chunk contains it{hint}" if row else "nothing was retrieved"
     if refused:
-        return REFUSED, there, f"{_chunks(there)} {_have(there)} it, the answer declines"
+        return REFUSED, there, f"{name_chunks(there)} {_have(there)} it, the answer declines"
     if case.answer_is_empty:
-        return NO_ANSWER, there, f"{_chunks(there)} {_have(there)} it, the answer is empty"
+        return NO_ANSWER, there, f"{name_chunks(there)} {_have(there)} it, the answer is empty"
     if verdict == NO:
-        return MISREAD, there, f"{_chunks(there)} {_have(there)} it, the answer says otherwise"
+        return MISREAD, there, f"{name_chunks(there)} {_have(there)} it, the answer says otherwise"
     used = {rank for row in case.matrix("answer_claims_in_contexts") for rank in _ranks(row, YES)}
     if there[0] > FIRST_FEW and there[0] > max(used, default=0):
-        below = f"below {_chunks(sorted(used))}, which the answer uses" if used else "and the answer uses none"
+        below = f"below {name_chunks(sorted(used))}, which the answer uses" if used else "and the answer uses none"
         return LOW, there, f"its first chunk is chunk {there[0]}, {below}"
-    return IGNORED, there, f"{_chunks(there)} {_have(there)} it, the answer leaves it out"
+    return IGNORED, there, f"{name_chunks(there)} {_have(there)} it, the answer leaves it out"
 
 
 def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
@@ -210,9 +223,8 @@ def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
         verdict = right[number] if right else None
         if found := _origin(case, number, verdict, rows[number]):
             cause, chunks, why = found
-            decided = [verdict] if right and not unanswerable else []
             read = [*rows[number], *case.verdicts("answer_claims_in_all_contexts")[number : number + 1]]
-            likely = _probability(case, decided, read, cause)
+            likely = None if right else _probability(read, cause)
             yield Finding(cause, "answer claim", number + 1, claim.text, tuple(chunks), why, likely)
 
 
@@ -228,53 +240,46 @@ def _origin(
     if not founded and YES in earlier:
         return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
     hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
+    denied = [] if founded else _ranks(row, NO)
+    against = denied if verdict is None else sorted(set(denied) & _unsaid_chunks(case))
+    if against and verdict != YES:
+        return MISREAD, against, say_otherwise(case, case.claims("answer")[number].text, against)
     if verdict is None:
-        checked = "it was not checked against the reference" if case.sample.references else "there is no reference"
-        return None if founded else (UNSUPPORTED, (), f"no chunk supports it, and {checked}{hint}")
+        checked = ", and it was not checked against the reference" if case.sample.references else ""
+        return None if founded else (UNSUPPORTED, (), f"no chunk supports it{checked}{hint}")
     if verdict == YES:
         return None if founded else (OWN, (), f"it is correct, but no chunk supports it{hint}")
     if founded:
         if verdict == NO and (confused := sorted(set(there) & _misread_chunks(case))):
-            return MISREAD, confused, f"{_chunks(confused)} {_support(confused)} it, and also what the reference says"
-        source = f"{_chunks(there)} {_support(there)} it" if there else "the chunks support it together"
+            return (
+                MISREAD,
+                confused,
+                f"{name_chunks(confused)} {_support(confused)} it, and also what the reference says",
+            )
+        source = f"{name_chunks(there)} {_support(there)} it" if there else "the chunks support it together"
         if verdict == NO or set(there) & _leading_astray(case):
             other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
             return NOISE, there, f"{source} and {other}" if there else source
         return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
-    against = sorted(set(_ranks(row, NO)) & _misread_chunks(case))
-    if against:
-        return MISREAD, against, f"{_chunks(against)} {_say(against)} otherwise, as the reference does"
-    denied = _ranks(row, NO)
-    return HALLUCINATED, denied, f"no chunk supports it{f', {_chunks(denied)} {_deny(denied)} it' if denied else hint}"
+    other = say_otherwise(case, case.claims("answer")[number].text, denied) if denied else ""
+    return HALLUCINATED, denied, f"no chunk supports it{f'; {other}' if other else hint}"
 
 
 def _near(case: Case, claim: str, row: Sequence[Any]) -> str:
-    """A hint to a chunk with nearly the same words, where the local judge finds no support."""
+    """The sentence of a chunk with nearly the same words, where the local judge finds no support."""
     if not (case.words and case.has_probabilities and any(map(_has_numbers, row))):
         return ""
-    return near_hint(claim, [chunk.text for chunk in case.sample.contexts or ()])
+    near = near_sentence(claim, dict(enumerate((chunk.text for chunk in case.sample.contexts or ()), start=1)))
+    return f"; chunk {near[0]} says {near[1]}" if near else ""
 
 
-def _probability(case: Case, verdicts: Sequence[Any], row: Sequence[Any], cause: Cause) -> float | None:
-    """How often such causes were true: a power of the product of the probabilities of the verdicts that decided, times a rate.
-
-    These are the verdicts on the claim and that of the best chunk. None if they have no probabilities.
-    """
-    if cause in CERTAIN or not case.has_probabilities:
+def _probability(row: Sequence[Any], cause: Cause) -> float | None:
+    """How probably the chunks deny or do not support a claim, without a reference; None if the verdicts have no probabilities."""
+    read = [one for one in row if _has_numbers(one)]
+    if not read or cause not in (UNSUPPORTED, MISREAD):
         return None
-    decided, read = ([one for one in some if _has_numbers(one)] for some in (verdicts, row))
-    if not decided and not read:
-        return None
-    chance = 1.0
-    for verdict in decided:
-        against = verdict.contradiction if verdict == NO else 1.0 - verdict.support
-        chance *= verdict.support if verdict == YES else against
-    if read:
-        best = max(one.support for one in read)
-        chance *= best if YES in row and cause is not HALLUCINATED else 1.0 - best
-    rates = case.cause_rates if cause.fails else {}
-    rate = rates.get(cause.name, rates.get("other", 1.0))
-    return round(min(1.0, float(chance ** rates.get("power", 1.0)) * rate), 2)
+    denied, supported = max(float(one.contradiction) for one in read), max(float(one.support) for one in read)
+    return round(denied if cause is MISREAD else 1.0 - supported, 2)
 
 
 def _has_numbers(verdict: Any) -> bool:
@@ -301,17 +306,16 @@ def _leading_astray(case: Case) -> set[int]:
     return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, NO)}
 
 
+def _unsaid_chunks(case: Case) -> set[int]:
+    """The chunks that support a reference claim that the answer does not make."""
+    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
+    return {rank for row, verdict in zip(rows, said, strict=False) if verdict != YES for rank in _ranks(row, YES)}
+
+
 def _misread_chunks(case: Case) -> set[int]:
     """The chunks that support a reference claim that the answer contradicts."""
     rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
     return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, YES)}
-
-
-def _chunks(ranks: Sequence[int]) -> str:
-    """`chunk 2`, `chunks 1 and 3`."""
-    if len(ranks) == 1:
-        return f"chunk {ranks[0]}"
-    return f"chunks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
 
 
 def _have(ranks: Sequence[int]) -> str:
@@ -324,10 +328,6 @@ def _say(ranks: Sequence[int]) -> str:
 
 def _support(ranks: Sequence[int]) -> str:
     return "supports" if len(ranks) == 1 else "support"
-
-
-def _deny(ranks: Sequence[int]) -> str:
-    return "denies" if len(ranks) == 1 else "deny"
 
 
 def explain_misses(outcome: Outcome, sample: Sample) -> Outcome:

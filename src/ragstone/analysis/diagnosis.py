@@ -287,8 +287,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
             main[outcome.cause.name] += 1
             wrong[outcome.cause.name] += outcome.status != "look"
             first.setdefault(outcome.cause.name, []).append(outcome.sample_id)
-        found = [one for one in outcome.findings if outcome.status != "fine" or not one.cause.fails]
-        for name, count in Counter(finding.cause.name for finding in found).items():
+        for name, count in Counter(finding.cause.name for finding in outcome.shown).items():
             items[name] += count
             where.setdefault(name, []).append(outcome.sample_id)
             if (chance := outcome.probability(name)) is not None:

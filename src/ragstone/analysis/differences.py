@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -44,6 +45,17 @@ ALPHA = 0.05
 LEAST_PAIRS = 6
 EQUAL = "all pairs are equal"
 NO_CLUSTER = "none"
+# By how much the mean of a local judge changes if a new version gives the same right answers in other words: standard deviation
+# between assistants, by evidence (docs/comparing.md). Rows do not show it, because they change together.
+REWORDING = {
+    "claims_in_contexts": 0.07,
+    "reference_matches": 0.07,
+    "answer_claims_in_reference": 0.11,
+    "reference_claims_in_answer": 0.11,
+}
+# Standard deviations in half of a 95 % interval; the smallest p of a permutation test.
+_REACH = NormalDist().inv_cdf(1 - ALPHA / 2)
+_LEAST_P = 1e-12
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,8 @@ class Difference:
     # The pairs that only one of the runs skipped.
     skipped_before: int = 0
     skipped_after: int = 0
+    # Standard deviation of what other words alone change, in the interval and both p; 0 for metrics without a local judge.
+    rewording: float = 0.0
 
     @property
     def tested(self) -> bool:
@@ -112,8 +126,13 @@ class Difference:
         """About how many pairs would show the difference, if it stays and this were the only metric; None if unknown."""
         if self.verdict not in ("no evidence", "too few rows") or not self.effect or self.units < self.pairs:
             return None
-        # The effect is the difference in standard deviations.
-        needed = rows_needed(1.0, abs(self.effect))
+        # The effect is the difference in standard deviations. More pairs do not make the judge more exact.
+        exact = 1.0
+        if self.rewording:
+            exact -= (_REACH * self.rewording / (abs(self.difference or 0.0) or math.inf)) ** 2
+            if self.difference is None or exact <= 0:
+                return None
+        needed = rows_needed(1.0, math.sqrt(exact) * abs(self.effect))
         if self.tally and math.isclose(
             abs(self.difference or 0) * self.pairs, abs(self.tally.higher - self.tally.lower)
         ):
@@ -172,7 +191,35 @@ def measure(
     for item, interval, chance, jointly in zip(described, intervals, p, joint, strict=True):
         low, high = _ends(interval, float(chance), settings)
         found.append(replace(item, low=low, high=high, p=unless_nan(chance), joint_p=unless_nan(jointly)))
-    return found
+    return [_allow_rewording(item, settings.level) for item in found]
+
+
+def _rewording(metric: MetricInfo, changes: np.ndarray) -> float:
+    """The standard deviation that other words alone add to the mean of a local judge; pairs with equal values are not reworded."""
+    if metric.raw.get("judges") != "answer" or not metric.signature.is_local:
+        return 0.0
+    parts = (part.partition("/")[0] for part in metric.signature.text.split("|"))
+    return max((REWORDING.get(part, 0.0) for part in parts), default=0.0) * float(np.mean(changes != 0))
+
+
+def _allow_rewording(item: Difference, level: float) -> Difference:
+    """Widens the interval by what other words alone change, and raises both p by the same factor."""
+    if not item.rewording or item.low is None or item.high is None or item.difference is None:
+        return item
+    normal = NormalDist()
+    # Changes that are all equal have no width.
+    start, end = item.low - 1e-9, item.high + 1e-9
+    error = (end - start) / 2 / normal.inv_cdf((1 + level) / 2)
+    factor = math.hypot(error, item.rewording) / error
+
+    def raised(p: float | None) -> float | None:
+        return None if p is None else 2 * normal.cdf(normal.inv_cdf(max(p, _LEAST_P) / 2) / factor)
+
+    low, high = (item.difference + factor * (one - item.difference) for one in (start, end))
+    if item.bounds == (0.0, 1.0):
+        low, high = max(-1.0, low), min(1.0, high)
+    detectable = None if item.detectable is None else item.detectable * factor
+    return replace(item, low=low, high=high, p=raised(item.p), joint_p=raised(item.joint_p), detectable=detectable)
 
 
 def start(metric: MetricInfo, before: Scores, after: Scores) -> Difference:
@@ -222,6 +269,7 @@ def _describe(
         superiority=superiority(kept),
         tally=tally(kept),
         note=EQUAL if equal else "",
+        rewording=_rewording(metric, kept),
     )
 
 

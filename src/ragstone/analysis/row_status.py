@@ -31,6 +31,8 @@ _MODELS = Path(__file__).parent / "row_status.json"
 # Verdicts without probabilities next to those of a local judge, as in a cascade.
 _SUPPORT = {ENTAILMENT: 0.95, UNSURE: 0.5, NEUTRAL: 0.06, CONTRADICTION: 0.03}
 _LEAST = 0.02
+# Log-odds of support, of 0.2 and 0.1: of rows that would be fine otherwise, 10 of 14 with less had a planted fault.
+INVENTED = {"small": -1.386, "large": -2.197}
 # What was not estimated from labelled rows: facts, and the verdicts of language models and people.
 _CERTAIN, _FOUND, _UNFOUNDED, _NONE = 0.97, 0.9, 0.6, 0.05
 # People make mistakes too.
@@ -80,8 +82,10 @@ def judge_row(case: Case, outcome: Outcome) -> float | None:
             return None
         return _FOUND if any(one.cause is not UNSUPPORTED for one in found) else _UNFOUNDED if found else _NONE
     if outcome.right_by == "words":
-        # The differing words decide; the local judge is not as sure.
-        return max(chance, _FOUND) if not outcome.seems_right else min(chance, _NONE)
+        # The differing words decide; the local judge is not as sure. Right words say nothing about claims next to them.
+        signs = signs_of(case)
+        is_founded = signs.get("either_least", signs.get("chunks_least", 0.0)) >= 0.0
+        return max(chance, _FOUND) if not outcome.seems_right else min(chance, _NONE) if is_founded else chance
     # A fact that no chunk contains is a failure of the retriever, even if the answer is right.
     return max(chance, _UNFOUNDED) if any(one.kind == "fact" for one in found) else chance
 
@@ -109,7 +113,9 @@ def _weigh(case: Case) -> float | None:
     for model in _read_models(case.judge):
         if model["weights"].keys() <= signs.keys():
             odds = model["bias"] + sum(weight * signs[name] for name, weight in model["weights"].items())
-            return round(min(1.0 / (1.0 + math.exp(-odds)), float(model["most"])), 3)
+            chance = round(min(1.0 / (1.0 + math.exp(-odds)), float(model["most"])), 3)
+            # A row is not fine if neither the reference nor a chunk supports one of its claims at all.
+            return max(chance, limits()[0]) if signs.get("either_least", 0.0) < INVENTED[case.judge] else chance
     return None
 
 
@@ -117,7 +123,7 @@ def _weigh(case: Case) -> float | None:
 def _read_models(judge: str) -> list[Mapping[str, Any]]:
     """The weights, first those that need most kinds of evidence."""
     models = json.loads(_MODELS.read_text(encoding="utf-8"))["models"]
-    return sorted(models.get(judge, models["small"]).values(), key=lambda model: -len(model["weights"]))
+    return list(models.get(judge, models["small"]).values())
 
 
 def signs_of(case: Case) -> dict[str, float]:
@@ -126,11 +132,11 @@ def signs_of(case: Case) -> dict[str, float]:
 
 
 def _by_chunks(case: Case) -> dict[str, float]:
-    read = _foundations(case)
+    read = foundations(case)
     if not read:
         return {}
-    support = [max(map(_support, row), default=0.0) for row in read]
-    denied = [max(map(_denial, row), default=0.0) * (1.0 - known) for row, known in zip(read, support, strict=True)]
+    support = [max(map(support_of, row), default=0.0) for row in read]
+    denied = [max(map(denial_of, row), default=0.0) * (1.0 - known) for row, known in zip(read, support, strict=True)]
     shares = _shares("chunks", support, case.claims("answer"))
     return {**shares, "chunks_denied": max(denied), "claims": math.log(len(read))}
 
@@ -143,12 +149,12 @@ def _by_reference(case: Case) -> dict[str, float]:
     if matches := case.evidence.get("reference_matches"):
         found["match"] = _logit(max(matches))
     if said := case.verdicts("reference_claims_in_answer"):
-        found |= _shares("said", list(map(_support, said)), case.claims("reference"))
+        found |= _shares("said", list(map(support_of, said)), case.claims("reference"))
     if right := case.verdicts("answer_claims_in_reference"):
-        found["extra_mean"] = sum(map(_support, right)) / len(right)
-        found["extra_least"] = _logit(min(map(_support, right)))
-        if read := _foundations(case):
-            either = [max(_support(one), *map(_support, row)) for one, row in zip(right, read, strict=True)]
+        found["extra_mean"] = sum(map(support_of, right)) / len(right)
+        found["extra_least"] = _logit(min(map(support_of, right)))
+        if read := foundations(case):
+            either = [max(support_of(one), *map(support_of, row)) for one, row in zip(right, read, strict=True)]
             found |= _shares("either", either, case.claims("answer"))
     answer, question = without_marks(case.sample.answer or ""), case.sample.question or ""
     words = [compare_answer(question, answer, text) for text in references]
@@ -158,14 +164,15 @@ def _by_reference(case: Case) -> dict[str, float]:
     # A longer answer says more that may be wrong; it is measured by the reference that is nearest in length.
     ratios = [math.log((1 + len(answer.split())) / (1 + len(text.split()))) for text in references]
     found["longer"] = min(ratios, key=abs)
-    # Where the judge finds the reference in the chunks, what the answer says otherwise counts more.
+    # Where the judge finds the reference in the chunks, what the answer says otherwise counts more. How surely it is not found
+    # does not matter: a missed chunk must not make a wrong answer look right.
     rows = case.matrix("reference_claims_in_contexts") if case.sample.contexts else []
-    if rows and all(rows):
-        found["reference_found"] = _logit(min(max(map(_support, row)) for row in rows))
+    known = _logit(min(max(map(support_of, row)) for row in rows)) if rows and all(rows) else 0.0
+    found["reference_found"] = max(known, 0.0)
     return found
 
 
-def _foundations(case: Case) -> list[list[str]]:
+def foundations(case: Case) -> list[list[str]]:
     """The verdicts on each claim of the answer by all that it may be founded on: chunks, all chunks, earlier turns."""
     together, earlier = case.verdicts("answer_claims_in_all_contexts"), case.verdicts("answer_claims_in_history")
     rows = case.matrix("answer_claims_in_contexts") if case.sample.contexts else []
@@ -180,12 +187,14 @@ def _shares(name: str, support: Sequence[float], claims: Sequence[Claim]) -> dic
     return {f"{name}_mean": mean, f"{name}_least": _logit(min(support)), f"{name}_all": every}
 
 
-def _support(verdict: Any) -> float:
+def support_of(verdict: Any) -> float:
+    """How probably a verdict says that a text supports a claim."""
     known = getattr(verdict, "support", None)
     return _SUPPORT.get(str(verdict), 0.5) if known is None else float(known)
 
 
-def _denial(verdict: Any) -> float:
+def denial_of(verdict: Any) -> float:
+    """How probably a verdict says that a text denies a claim."""
     known = getattr(verdict, "contradiction", None)
     return float(verdict == CONTRADICTION) if known is None else float(known)
 

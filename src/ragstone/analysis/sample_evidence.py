@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from ragstone.data.types import CheckedItem, CitedPart, Claim, Grade, Sample
 from ragstone.data.verdict import ENTAILMENT, UNSURE
 from ragstone.registry import CATALOGUE
 from ragstone.storage.human_labels import HumanLabel, labels_of
+from ragstone.storage.images import located
 from ragstone.storage.places import Place
 from ragstone.storage.runs import Run, read_batches, read_rows
 from ragstone.text.overlap import content_stems
@@ -49,8 +50,6 @@ class Case:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     # Whether its annotated facts are more reliable than its claims.
     by_facts: bool = False
-    # How often a cause that the local judge finds is the true one, as a multiple of its probability.
-    cause_rates: Mapping[str, float] = field(default_factory=dict)
     # Which local judge decided: the large one reads better, also where it decides what the small one is unsure of.
     judge: Literal["small", "large"] = "small"
     # What people say about the answer, and the evidence before verdicts of people replaced those of the judge.
@@ -132,14 +131,14 @@ def read_cases(run: Run, first: int = 0, end: int | None = None, words: bool = T
 
 def _case_maker(run: Run, words: bool = True) -> Callable[[Sample, Mapping[str, Any]], Case]:
     """How samples and evidence of a run become cases, with the labels of people in its store."""
-    by_facts, judge, rates, people = trusts_facts(run), _judge_of(run), run.info.cause_rates, labels_of(run)
+    by_facts, judge, people = trusts_facts(run), _judge_of(run), labels_of(run)
 
     def make(sample: Sample, evidence: Mapping[str, Any]) -> Case:
         known = {name: value for name, value in evidence.items() if value is not None}
         if not people.labels:
-            return Case(sample, known, by_facts, rates, judge, words=words)
+            return Case(sample, known, by_facts, judge, words=words)
         labels = people.of_answer(sample_key(sample))
-        return Case(sample, with_claim_labels(sample, known, people), by_facts, rates, judge, labels, known, words)
+        return Case(sample, with_claim_labels(sample, known, people), by_facts, judge, labels, known, words)
 
     return make
 
@@ -156,8 +155,10 @@ def read_cases_at(run: Run, rows: Collection[int], names: Collection[str] = NEED
     found: dict[int, dict[str, Any]] = {row: {} for row in rows}
     samples: dict[int, Sample] = {}
     for row, part in read_rows(run.folder.samples, rows):
-        samples[row], given = next(_view(part))
-        found[row] = given
+        sample, given = next(_view(part))
+        if any(chunk.image for chunk in sample.contexts or ()):
+            sample = replace(sample, contexts=located(sample.contexts or (), run.info["dataset"].get("folder")))
+        samples[row], found[row] = sample, given
     for name in names:
         if name in run.info.evidence:
             for row, part in read_rows(run.folder.evidence(name), rows, ["value"]):

@@ -219,7 +219,7 @@ def collect(
         raise UsageError("resume needs out: the answers so far are kept next to that file")
     if place and not str(place).endswith(COLLECTED):
         raise UsageError(f"'{place}' must end in {', '.join(COLLECTED)}")
-    samples = list(read_dataset(questions, renames=columns, limit=limit))
+    samples = list(read_dataset(questions, columns=columns, limit=limit))
     journal = f"{place.path}.partial" if place and place.is_local else None
     with reporting(progress) as report:
         found = ask_all(

@@ -57,7 +57,7 @@ def _translate(arguments: dict[str, Any], older: Mapping[str, Any]) -> list[str]
     if reading := {name: value for name, value in older.items() if name in _READING}:
         instead.append(f"data=ragstone.read_dataset(DATA, {', '.join(_spelled(reading))})")
         columns, limit = arguments.get("columns"), arguments.get("limit")
-        arguments["data"] = open_reader(arguments["data"], renames=columns, limit=limit, **reading)
+        arguments["data"] = open_reader(arguments["data"], columns=columns, limit=limit, **reading)
     if "workers" in older:
         arguments["backend"] = f"{arguments.get('backend', 'local')}:{older['workers']}"
         instead.append(f'backend="{arguments["backend"]}"')

@@ -40,8 +40,8 @@ def read_sections() -> tuple[Section, ...]:
 
 
 def read_page(page: str, section: str = "") -> str:
-    """A page, or one section of it, as Markdown."""
-    parts = [part for part in read_sections() if part.page == page]
+    """A page, or one section of it, as Markdown; `.md` may be left out."""
+    parts = [part for part in read_sections() if part.page in (page, f"{page}.md")]
     if not parts:
         known = list(dict.fromkeys(part.page for part in read_sections()))
         raise UnknownNameError("page", page[:100], known, f"The pages are: {', '.join(known)}.")

@@ -56,7 +56,7 @@ class StoreTools:
 
     def list_runs(self, top: int = 20) -> dict[str, Any]:
         """List the stored runs, the newest first: names, ids, numbers of rows."""
-        return {"runs": [listed_run(run) for run in islice(self._runs(), _between(top, 1, MOST_LISTED))]}
+        return {"runs": [listed_run(run) for run in islice(self._runs(), max(1, min(top, MOST_LISTED)))]}
 
     def show_run(self, run: str = "latest", all_metrics: bool = False) -> dict[str, Any]:
         """Show the verdict on a run: rows by status, causes of failures, advice, and the headline metrics or all of them."""
@@ -75,7 +75,7 @@ class StoreTools:
     def worst_samples(self, run: str = "latest", top: int = 5) -> dict[str, Any]:
         """List the rows that are most probably wrong, with cause and reason. `word` names a row for explain_sample."""
         found = self._find(run)
-        views = worst_views(found, self._diagnosis(found), _between(top, 1, MOST_LISTED))
+        views = worst_views(found, self._diagnosis(found), max(1, min(top, MOST_LISTED)))
         return {"run": found.name, "samples": [asdict(view) for view in views]}
 
     def explain_sample(self, sample: str, run: str = "latest", metric: str = "") -> dict[str, Any]:
@@ -106,6 +106,8 @@ class StoreTools:
         max_new_failures: int | None = None,
     ) -> dict[str, Any]:
         """Decide whether a run passes: by minimum or maximum means of metrics, or against a baseline run. Nothing is stored."""
+        if not (against or minimum or maximum):
+            raise UsageError("a gate needs a condition: minimum={'recall@5': 0.8}, maximum={…}, or against='RUN'")
         found, baseline = self._find(run), self._find(against) if against else None
         if baseline and (rows := max(found.info.rows, baseline.info.rows)) > MOST_GATED:
             raise UsageError(f"{rows:,} rows take too long here: ragstone gate {found.id} --against {baseline.id}")
@@ -128,7 +130,3 @@ class StoreTools:
 
     def _diagnosis(self, run: Run) -> Diagnosis:
         return self._diagnoses(run.id, labels_of(run).stamp)
-
-
-def _between(number: int, low: int, high: int) -> int:
-    return max(low, min(number, high))

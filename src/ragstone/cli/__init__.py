@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import errno
 import gc
 import io
@@ -24,10 +25,11 @@ def main() -> None:
     # Used until the end: the descriptors stay open.
     sys.stdout = sys.stdout or open(os.open(os.devnull, os.O_WRONLY), "w", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.open(os.devnull, os.O_WRONLY), "w", closefd=False)  # noqa: SIM115
-    # Prints a question mark for characters that the encoding of the terminal or file lacks.
+    # Prints a simpler sign or a question mark for characters that the encoding of the terminal or file lacks.
+    codecs.register_error("ragstone", _simplify)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="ragstone")
     try:
         try:
             os.getcwd()
@@ -48,14 +50,23 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("RAGSTONE_DEBUG"):
             raise
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            _drop_output()
-            _print_error(f"error: cannot print the result: {error.strerror}")
-            sys.exit(1)
+        _exit_if_unprintable(error)
         _print_error(
             f"internal error: {type(error).__name__}: {error}\nThis is a bug in Ragstone. RAGSTONE_DEBUG=1 shows where."
         )
         sys.exit(1)
+
+
+# One character for one, so that tables stay aligned.
+_SIMPLER = str.maketrans("✓✗→←↑↓−‐‑≈≤≥●━─│├└█▲▼▁·–—…×“”‘’", "+x><^v---~<>o--|||#^v_.--.x\"\"''")
+
+
+def _simplify(error: UnicodeError) -> tuple[str, int]:
+    """The error handler of the standard streams."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    simpler = error.object[error.start : error.end].translate(_SIMPLER)
+    return simpler.encode("ascii", "replace").decode(), error.end
 
 
 def _print_mapped_command(error: RagstoneError) -> None:
@@ -63,10 +74,19 @@ def _print_mapped_command(error: RagstoneError) -> None:
     if isinstance(error, UnknownColumnsError) and error.options:
         from ragstone.cli.output import command_line, next_steps
 
-        next_steps(
-            (command_line(*sys.argv[1:], *error.options), "the same with these columns, if the guess is right"),
-            err=True,
-        )
+        line = command_line(*sys.argv[1:], *error.options)
+        next_steps((line, "the same with these columns, if the guess is right"), err=True)
+
+
+def _exit_if_unprintable(error: Exception) -> None:
+    """Exits if the output cannot be printed."""
+    if isinstance(error, OSError) and error.errno == errno.EINVAL and sys.platform == "win32":
+        _drop_output()  # a broken pipe of Windows
+        sys.exit(0)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        _drop_output()
+        _print_error(f"error: cannot print the result: {error.strerror}")
+        sys.exit(1)
 
 
 def _drop_output() -> None:

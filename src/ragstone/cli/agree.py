@@ -132,10 +132,18 @@ def labels(
     csv: str | None = option(
         None, "--csv", "Write the labels of answers as CSV, for `agree --human`.", OUTPUT, metavar="FILE"
     ),
+    say: list[str] = option(
+        [],
+        "--set",
+        "Label the answer of a row: q7=right, partly, wrong or skipped. Repeatable.",
+        DATA,
+        metavar="ROW=LABEL",
+    ),
+    author: str | None = shared("author"),
     out: str = shared("out"),
     json: bool = shared("json"),
 ) -> None:
-    """List and export the labels that people gave in the viewer.
+    """List and export the labels that people gave in the viewer, or label rows here.
 
     `--run` takes only the labels of the answers of a run, also those that were given in another run with the same answer.
     """
@@ -149,6 +157,8 @@ def labels(
     from ragstone.storage.runs import finished_runs
     from ragstone.views.phrases import one_line
 
+    if say:
+        _set_labels(runs, say, author or "", out)
     stored = read_human_labels(open_place(out))
     found = labels_of_runs([find_run(name, out) for name in runs]) if runs else list(stored.labels)
     if csv:
@@ -169,7 +179,30 @@ def labels(
     click.echo("; ".join(f"{one_line(name, 80)}: {count}" for name, count in counts.most_common()))
     if csv:
         click.echo(f"{sum(one.score is not None for one in found)} labels of answers written to {csv}")
-    next_steps((command_line("agree", "latest", out=out), "compare the judge with these labels"))
+    next_steps((command_line("agree", *(runs or ["latest"]), out=out), "compare the judge with these labels"))
+
+
+def _set_labels(runs: list[str], pairs: list[str], author: str, out: str) -> None:
+    """Stores the labels `ROW=LABEL` of answers of a run."""
+    from getpass import getuser
+
+    from ragstone.analysis.explain import find_row
+    from ragstone.analysis.label_use import sample_key
+    from ragstone.analysis.sample_evidence import read_case
+    from ragstone.storage.human_labels import HumanLabel, write_label
+    from ragstone.storage.places import open_place
+    from ragstone.storage.runs import read_table
+
+    if len(runs) != 1:
+        raise UsageError("--set needs the run of the answers: ragstone labels --run RUN --set ROW=right")
+    run = find_run(runs[0], out)
+    ids = read_table(run.folder.samples, ["id"])["id"]
+    for pair in pairs:
+        row, _, value = pair.rpartition("=")
+        sample = read_case(run, find_row(ids, row)).sample
+        label = HumanLabel(sample_key(sample), "answer", author or getuser(), value, run=run.id, run_name=run.name)
+        label = replace(label, sample_id=sample.id, question=sample.question or "", answer=sample.answer or "")
+        write_label(open_place(out), label)
 
 
 def join_labels(

@@ -18,7 +18,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "init": "Write a settings file, a tiny example and a CI file into this folder.",
         "run": "Evaluate retrieved chunks and answers, and store the run.",
         "watch": "Evaluate a random sample of production logs with reference-free metrics, as a series of runs.",
-        "show": "Print the scores of a stored run.",
+        "show": "Print the scores of a stored run, or some of its rows.",
         "runs": "List the stored runs.",
         "view": "Show runs in a browser, label answers and edit ground truth.",
         "diagnose": "Find what limits quality and why samples fail.",
@@ -36,7 +36,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "judge-check": "Examine a judge with 40 labelled items.",
         "audit": "Test a judge for bias.",
         "agree": "Compare metrics with human labels or preferences to see which one to trust.",
-        "labels": "List and export the labels that people gave in the viewer.",
+        "labels": "List and export the labels that people gave in the viewer, or label rows here.",
         "train": "Train a small judge on your own labels.",
     },
     STRESS: {

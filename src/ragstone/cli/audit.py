@@ -167,6 +167,7 @@ def judge_check(
     from ragstone.agreement.judge_check import check_dict, check_judge, quote_check
     from ragstone.report.judges import calibration_dict, calibration_report, check_report
     from ragstone.report.quote import line_report
+    from ragstone.tools.judge_exam import AT_CHANCE
 
     options: dict[str, Any] = models.keywords()
     if quote:
@@ -182,6 +183,10 @@ def judge_check(
     console().print(check_report(check))
     if check.calibrated:
         console().print(calibration_report([check.calibrated]))
+    if check.verdict == AT_CHANCE:
+        other = command_line("judge-check", "OTHER_MODEL", base_url=models.base_url)
+        next_steps((other, "examine a larger model"), (command_line("view"), "or label answers yourself: keys 1, 2, 3"))
+        return
     way = {"verdicts": check.best.way} if check.best.way in ("json", "tokens") else {}
     role = "checker" if check.best.way == "own form" else "judge"
     next_steps((command_line("run", "DATA", **{role: judge}, base_url=models.base_url, **way), "use it"))

@@ -55,7 +55,7 @@ _TIMEOUT_S = 120.0
 def batches(
     action: str = argument("[list|cancel]", "List the batches, or end one of them.", "list"),
     batch: str | None = argument("[ID]", "Id of the batch to end.", None),
-    base_url: str | None = shared("base_url"),
+    base_url: str | None = shared("base_url", None),
     json: bool = shared("json"),
 ) -> None:
     """List or end the batches of `run --batch` whose replies are not collected yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +26,9 @@ _READ_BY_COMMAND = {
     "gate": frozenset({"min", "max", "max_drop", "max_rise", "max_worse", "max_new_failures", "against", "baseline"})
 }
 ACCEPT = "accept"
+# The folder of labels, for every command; the variable that `storage` reads.
+_LABELS, _LABELS_VARIABLE = "label_folder", "RAGSTONE_LABELS"
+_READING = ("format", "map", "split_contexts", "encoding")
 _PATHS = ("FILE", "FOLDER", "ROOT", "PATH", "TARGET")
 _KINDS: dict[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
@@ -39,13 +43,15 @@ class Config(NamedTuple):
 
 def run_with_config(path: str, command: Callable[..., None], values: dict[str, Any]) -> None:
     """Calls the function of a command; an error about a mapping of the settings file says where the mapping is from."""
-    origin = _origin_of_map(values.pop("config"), path)
+    named = values.pop("config")
+    origin = _origin_of_map(named, path)
     if origin and values.get("data") and _needs_no_map(values["data"], values["map"]):
         note = noting(bool(values.get("quiet")))
         note(f"{origin} is not used: {', '.join(values['data'])} has none of its columns and has Ragstone's own names")
         values["map"], origin = [], None
     try:
-        command(**values)
+        with _labels_folder(find_config(named)):
+            command(**values)
     except UsageError as error:
         mapped = {part for pair in values.get("map") or () for part in pair.split("=", 1)}
         is_named = isinstance(error, UnknownNameError) and error.name in mapped
@@ -54,12 +60,27 @@ def run_with_config(path: str, command: Callable[..., None], values: dict[str, A
         raise
 
 
+@contextmanager
+def _labels_folder(config: Config | None) -> Iterator[None]:
+    """Names the folder of labels in the environment while a command runs, so that its workers use it too."""
+    folder = next((one for key, one in (config.table if config else {}).items() if _key(key) == _LABELS), None)
+    if not config or folder is None or os.environ.get(_LABELS_VARIABLE):
+        yield
+        return
+    os.environ[_LABELS_VARIABLE] = folder if "://" in folder else str(config.path.resolve().parent / folder)
+    try:
+        yield
+    finally:
+        del os.environ[_LABELS_VARIABLE]
+
+
 def _origin_of_map(named: str | None, path: str) -> str | None:
     """Where the settings file has the mapping of this command; None if the mapping is not from there."""
     source = click.get_current_context().get_parameter_source("map")
     if source is not ParameterSource.DEFAULT_MAP or (config := find_config(named)) is None:
         return None
-    return f"{f'{_title(path)}map' if 'map' in _section(config, path) else '[map]'} in {config.path}"
+    title = next((title for title, table in reversed(_sections(config, path).items()) if "map" in table), "")
+    return f"{title + 'map' if title else '[map]'} in {config.path}"
 
 
 def _needs_no_map(data: list[str], pairs: list[str]) -> bool:
@@ -118,7 +139,7 @@ def apply_config(path: str, ctx: click.Context, param: click.Parameter, value: s
         options = _options(ctx.command)
         skipped = _READ_BY_COMMAND.get(path, frozenset())
         ctx.default_map = {}
-        for table, title in ((config.table, ""), (_section(config, path), _title(path))):
+        for title, table in {"": config.table, **_sections(config, path)}.items():
             for key, setting in table.items():
                 if _key(key) in options.keys() - skipped and not (title == "" and _is_section(key, setting)):
                     option = options[_key(key)]
@@ -127,11 +148,13 @@ def apply_config(path: str, ctx: click.Context, param: click.Parameter, value: s
     return value
 
 
-def _section(config: Config, path: str) -> dict[str, Any]:
+def _sections(config: Config, path: str) -> dict[str, dict[str, Any]]:
+    """The sections of a command by title, the last one decides: `validate` and `convert` read data as `run` does."""
     section: Any = config.table
     for name in path.split():
         section = section.get(name, {})
-    return dict(section)
+    of_run = config.table.get("run", {}) if path in ("validate", "convert") else {}
+    return {_title("run"): {key: of_run[key] for key in of_run if _key(key) in _READING}, _title(path): dict(section)}
 
 
 def _options(command: click.Command) -> dict[str, Any]:
@@ -146,6 +169,10 @@ def _check(config: Config, group: Any) -> None:
     for key, value in config.table.items():
         if key == ACCEPT:
             continue  # `gate` and `run` read it
+        if _key(key) == _LABELS:
+            if not isinstance(value, str) or not value:
+                raise UsageError(f"{config.path}: {key} must be the name of a folder, got {value!r}")
+            continue
         if _is_section(key, value) and key in group.commands:
             _check_section(config, group.commands[key], key, value)
         elif _key(key) not in common or (isinstance(value, Mapping) and _key(key) != "map"):

@@ -16,9 +16,10 @@ from ragstone.views.phrases import visible
 if TYPE_CHECKING:
     from ragstone.storage.leftovers import Leftover
 
-CORE = ("numpy", "scipy", "pyarrow", "click", "rich", "onnxruntime", "tokenizers")
+CORE = ("numpy", "pyarrow", "click", "rich", "onnxruntime", "tokenizers")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
 OPTIONAL |= dict.fromkeys(("onnx", "xllamacpp"), "pip install 'ragstone[local]'")
+OPTIONAL |= dict.fromkeys(("sacrebleu", "scipy"), "pip install 'ragstone[metrics]'")
 OPTIONAL |= {"mcp": "pip install 'ragstone[mcp]'"}
 OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transformers")
 # Names only: a key's value is never shown, not even a part of it.
@@ -27,6 +28,7 @@ SETTINGS = (
     "AWS_REGION",
     "AWS_DEFAULT_REGION",
     "RAGSTONE_ROOT",
+    "RAGSTONE_LABELS",
     "RAGSTONE_MODELS",
     "RAGSTONE_CONFIG",
     "RAGSTONE_DEBUG",

@@ -43,6 +43,8 @@ def erag(
     template: str | None = shared("template"),
     system_version: str | None = shared("system_version"),
     concurrency: int = shared("concurrency", 8),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     models: ModelOptions = model_options("judge", "embedder"),
     resume: bool = shared("resume"),
     quote: bool = shared("quote"),
@@ -62,6 +64,7 @@ def erag(
     check_downstream(metric)
     listed = list_samples(list(read_dataset(sources(data), *reading)), k)
     options: Any = system_options(models, template, system_version, concurrency)
+    options |= {"backend": backend, "workers": workers}
     if quote or not (json or quiet):
         chunks = sum(len(sample.contexts or ()) for sample in listed.samples)
         size = f"{counted(len(listed.samples), 'question')} with {counted(chunks, 'chunk')}"

@@ -22,7 +22,7 @@ from ragstone.cli.output import (
     run_word,
     showing_progress,
 )
-from ragstone.views.phrases import counted, visible
+from ragstone.views.phrases import by_reason, counted, one_line, visible
 
 if TYPE_CHECKING:
     from ragstone.analysis.diagnosis import Diagnosis
@@ -33,7 +33,7 @@ NOTHING_SCORED = 4
 # The causes of more samples take too long after a run; `ragstone diagnose` looks at all.
 MOST_DIAGNOSED = 2_000
 # The whole output keeps to 25 lines; the cheapest commands come first.
-_MOST_STEPS = 4
+_MOST_STEPS = 5
 # Notes that explain how the data was read: once per store is enough.
 _EXPLAINS = ("columns read by", "parts of chunks that are not kept")
 
@@ -76,10 +76,14 @@ def show_run(
         more = {"failed_share": finished.failed_share, "truth": finished.info.get("truth")}
         print_json({**about, **more, "summary": rows, "totals": totals})
         return None
+    from rich.console import Group
+
     from ragstone.analysis.diagnosis import diagnose
     from ragstone.report.diagnosis import short_report
-    from ragstone.report.run import call_line, run_report, run_summary
+    from ragstone.report.run import call_line, rows_part, run_report, run_summary
+    from ragstone.report.text import title
     from ragstone.views.run import RunView
+    from ragstone.views.worst import worst_views
 
     screen = console()
     view, diagnosis = RunView.of(finished, max_failed), diagnose(finished, most=MOST_DIAGNOSED)
@@ -87,6 +91,8 @@ def show_run(
         screen.print(run_report(finished, max_failed))
         if diagnosis.has_content:
             screen.print(short_report(diagnosis))
+        if faulty := worst_views(finished, diagnosis, len(diagnosis.faulty)):
+            screen.print(Group(title("rows that are not fine"), *rows_part(faulty, full)), crop=False)
     else:
         screen.print(run_summary(view, diagnosis, named))
         for line in [] if quiet else not_told_yet(view.explanations, out):
@@ -105,28 +111,42 @@ def show_next(
         click.echo(f"\n{stored}")
         return
     from ragstone.views.deciding_steps import deciding_steps
-    from ragstone.views.worst import worst_views
+    from ragstone.views.worst import SHOWN, worst_views
 
     word, steps = run_word(finished, out), [*more]
     if diagnosis is not None:
         for row in worst_views(finished, diagnosis, 1):
             why = f"why {row.label} {'seems wrong' if row.status == 'wrong' else 'needs a look'}"
             steps.insert(0, (command_line("explain", word, row.word, out=out), why))
+        if (count := len(diagnosis.faulty)) > SHOWN:
+            steps.insert(
+                1, (command_line("show", word, rows="wrong,look", out=out), f"all {count:,} rows that are not fine")
+            )
         deciding = deciding_steps(diagnosis, finished.info)[: max(0, _MOST_STEPS - 1 - len(steps))]
-        steps += [(_deciding_command(step.words, out), step.purpose) for step in deciding]
-    steps.append((command_line("view", out), "look at the rows in a browser"))
+        steps += [(_deciding_command(step.words, out, word), step.purpose) for step in deciding]
+    if _deciding_command(("view",), out) not in dict(steps):
+        steps.append((command_line("view", out), "look at the rows in a browser"))
     next_steps(*steps, heading=f"{stored}; next:")
 
 
-def _deciding_command(words: tuple[str, ...], out: str) -> str:
+def _deciding_command(words: tuple[str, ...], out: str, run: str = "") -> str:
     if words == ("view",):
         return command_line(*words, *([] if out == DEFAULT_ROOT else [out]))
+    words = ("agree", run, *words[2:]) if words[0] == "agree" else words
     return command_line(*words, out=out if words[0] in ("run", "agree") else None)
 
 
 def fail_if_too_few_scored(finished: Run, max_failed: float = MAX_FAILED) -> None:
     """Exit code 4 if not a single score was computed, or if a larger share of the cells failed."""
     if not any(row.n_ok for row in finished.summary()):
+        from ragstone.views.run import RunView
+
+        view = RunView.of(finished)
+        reasons = by_reason((one.metric, one.reason) for one in view.metrics) | view.not_computed()
+        # "recall needs relevance", but "recall, mrr: needs relevance".
+        shown = (f"{one_line(', '.join(names), 60)}{':' * (len(names) > 1)} {why}" for why, names in reasons.items())
+        words = one_line("; ".join(shown), 300) or "no metric could be computed"
+        click.echo(f"nothing was scored: {words}; exit code {NOTHING_SCORED}", err=True)
         raise click.exceptions.Exit(NOTHING_SCORED)
     if finished.failed_share > max_failed:
         allowed = f"--max-failed allows {max_failed:.0%}"

@@ -13,6 +13,7 @@ from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
     from ragstone.analysis.sample_evidence import Case
+    from ragstone.storage.runs import Run
 
 _MOST_RUNS = 20
 
@@ -30,10 +31,10 @@ def explain(
     json: bool = shared("json"),
 ) -> None:
     """Show one sample with the evidence behind its scores."""
+    from ragstone.analysis.alignment import MADE_ID
     from ragstone.analysis.explain import explain_sample
     from ragstone.report.explain import explanation_dict, explanation_report
     from ragstone.views.phrases import visible
-    from ragstone.views.worst import MADE_ID
 
     load_metrics_files(metrics_file)
     explanation = explain_sample(find_run(run, out), sample, metric)
@@ -83,15 +84,48 @@ def _next_of_metric(run: str, sample: str, metric: str, out: str, metrics_file: 
 
 def show(
     run: str = argument("RUN", RUN),
+    rows: str | None = option(
+        None,
+        "--rows",
+        "List rows instead: statuses, as in wrong,look, or a filter of docs/filter.md.",
+        metavar="FILTER",
+    ),
     full: bool = shared("full"),
     out: str = shared("out"),
     json: bool = shared("json"),
 ) -> None:
-    """Print the scores of a stored run."""
+    """Print the scores of a stored run, or some of its rows."""
     stored = find_run(run, out)
+    if rows is not None:
+        _show_rows(stored, rows, full, out, json)
+        return
     diagnosis = show_run(stored, out, json, full)
     if not json:
         show_next(stored, diagnosis, out)
+
+
+def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
+    """Prints one line per row that the statuses or the filter select, the most probably wrong first."""
+    from dataclasses import asdict
+
+    from rich.console import Group
+
+    from ragstone.analysis.acceptance import FilterColumns, statuses_filter
+    from ragstone.analysis.diagnosis import diagnose as diagnose_run
+    from ragstone.report.run import rows_part
+    from ragstone.views.phrases import counted
+    from ragstone.views.worst import row_views
+
+    found = diagnose_run(run)
+    chosen = FilterColumns(run, found.outcomes).select(statuses_filter(wanted)).nonzero()[0].tolist()
+    views = row_views(run, found, sorted(chosen, key=lambda row: -(found.outcomes[row].wrong or 0.0)))
+    if json:
+        print_json({"run": run.path, "id": run.id, "name": run.name, "rows": [asdict(view) for view in views]})
+        return
+    console().print(Group(*rows_part(views, full)), crop=False)
+    click.echo(f"{len(views):,} of {counted(len(found.outcomes), 'row')}")
+    for view in views[:1]:
+        next_steps((command_line("explain", run_word(run, out), view.word, out=out), "one row in full"))
 
 
 def runs(

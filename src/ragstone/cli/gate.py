@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragstone.storage.runs import Run
 
 _CONDITION = "METRIC=VALUE"
+_NEW = "max-new-failures"
 
 
 def gate(
@@ -128,7 +129,7 @@ def gate(
     # The run of an early look may be unfinished, so it is not a baseline.
     if not json and not quiet and (decision.exit_code or not sequential):
         shown = compared.id if baseline and compared else against
-        _suggest(decision, run, shown, baseline is not None, out, metrics_file)
+        _suggest(decision, run, shown, baseline is not None, out, metrics_file, _overrule(decision, run, compared, out))
     raise click.exceptions.Exit(decision.exit_code)
 
 
@@ -151,12 +152,34 @@ def _accept(decision: Gate, run: str, criteria: list[Criterion], cluster: str | 
     return with_acceptance(decision, find_run(run, out), criteria, Settings(cluster=cluster))
 
 
+def _overrule(decision: Gate, run: str, compared: Run | None, out: str) -> list[tuple[str, str]]:
+    """The command that labels the first newly failing row as right, if such rows fail the gate."""
+    if compared is None or not any(one.check.kind == _NEW and one.outcome == "fails" for one in decision.checks):
+        return []
+    from ragstone.analysis.alignment import align
+    from ragstone.analysis.diagnosis import diagnose
+    from ragstone.analysis.differences import Settings
+    from ragstone.analysis.row_moves import Moves
+
+    new = find_run(run, out)
+    before, after = ([one.wrong for one in diagnose(side, texts=False).outcomes] for side in (compared, new))
+    row = Moves.of(new, align(compared, new), (before, after), Settings()).newly_failing[0]
+    command = command_line("labels", run=run, set=f"{row}=right", out=out)
+    return [(command, "overrule a false alarm: your label decides this row, then gate again")]
+
+
 def _suggest(
-    decision: Gate, run: str, compared: str | None, of_branch: bool, out: str, metrics_file: list[str]
+    decision: Gate,
+    run: str,
+    compared: str | None,
+    of_branch: bool,
+    out: str,
+    metrics_file: list[str],
+    overrule: list[tuple[str, str]],
 ) -> None:
     if decision.exit_code and compared:
         compare = command_line("compare", compared, run, out=out, metrics_file=metrics_file)
-        next_steps((compare, "see what changed"))
+        next_steps((compare, "see what changed"), *overrule)
     elif of_branch:
         return  # the next run is compared with its branch, and a missing baseline says what to do
     elif decision.exit_code:

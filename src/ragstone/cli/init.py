@@ -31,6 +31,7 @@ def init(dry_run: bool = shared("dry_run")) -> None:
 
     Files that exist are never overwritten. .gitignore gets a line for the folder of runs.
     """
+    import re
     from importlib import resources
 
     templates = resources.files("ragstone.examples") / "start"
@@ -41,10 +42,8 @@ def init(dry_run: bool = shared("dry_run")) -> None:
         text = (templates / source).read_text(encoding="utf-8")
         if source == _WORKFLOW:
             text = text.replace("RAGSTONE_PACKAGE: PACKAGE\n", f"RAGSTONE_PACKAGE: {package}\n")
-            text = text.replace("branches: [main]\n", f"branches: [{branch}]\n")
-            text = text.replace("RAGSTONE_BASELINE: main\n", f"RAGSTONE_BASELINE: {branch}\n")
-        if source == FILE:
-            text = text.replace('baseline = "main"\n', f'baseline = "{branch}"\n')
+        if source in (_WORKFLOW, FILE):
+            text = re.sub(r"\bmain\b", branch, text)
         done = _write(Path(target), text, dry_run)
         click.echo(f"  {target:<{width}}  {done}: {what}")
     if folder := _store_folder():
@@ -100,7 +99,7 @@ def _find_branch() -> str:
 
     def ask(*words: str) -> str:
         try:
-            done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
+            done = subprocess.run(["git", *words], capture_output=True, encoding="utf-8", timeout=10, check=False)  # noqa: S603
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return done.stdout.strip() if done.returncode == 0 else ""

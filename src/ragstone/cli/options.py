@@ -85,7 +85,7 @@ SHARED: dict[str, Option] = {
     "name": Option("--name", OUTPUT, "Name of the run.", "", "TEXT"),
     "to": Option("--to", OUTPUT, "Ground truth to create or extend.", None, "NAME"),
     "to_format": Option("--to-format --to", OUTPUT, "Format to write: ragstone, beir, deepeval, dial, hf, ragas, ragchecker or unitxt.", "ragstone"),
-    "author": Option("--author", OUTPUT, "Author of the version; your user name by default.", None, "NAME"),
+    "author": Option("--author", OUTPUT, "Author of the version or label; your user name by default.", None, "NAME"),
     "note": Option("--note", OUTPUT, "Reason for the version, shown in the history.", "", "TEXT"),
     "show": Option("--show", OUTPUT, "Number of samples to show.", 3, "N", 0),
     "dry_run": Option("--dry-run", OUTPUT, "Show what would be done; write nothing.", False),

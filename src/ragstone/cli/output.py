@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -47,7 +48,10 @@ def print_json(value: Any) -> None:
         value, lengths = cut_lists(value, top)
         if lengths:
             remark(f"--top {top} cuts {', '.join(f'{path} ({length:,})' for path, length in lengths.items())}")
-    click.echo(to_json(value))
+    text = to_json(value)
+    if "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower():
+        text = json.dumps(json.loads(text), indent=2)  # a program reads it: no character may get lost
+    click.echo(text)
 
 
 def print_table(titles: Iterable[str], rows: Iterable[Iterable[str]], right: Collection[str] = ()) -> None:

@@ -111,7 +111,7 @@ def run(
 
         source = read_with_truth(source, truth, out, *reading)
     if quote:
-        _show_quote(source, metrics, options, json)
+        _show_quote(source, metrics, options, json, full)
         return
     options |= {"name": name, "resume": resume, "params": _read_params(param), "backend": backend, "workers": workers}
     options |= {"command": resume_command(sys.argv), "branch": branch}
@@ -122,7 +122,8 @@ def run(
     if write_as == "ragchecker":
         metrics = metrics or ["ragchecker"]
     finished = evaluate_data(source, metrics, out, options, quiet, json)
-    is_shown = json or write_as != "ragchecker"
+    scored = any(row.n_ok for row in finished.summary())
+    is_shown = json or (write_as != "ragchecker" and (scored or full or finished.failed_share > 0))
     diagnosis = show_run(finished, out, json, full, quiet, bool(metrics), max_failed) if is_shown else None
     if is_shown and not json:
         _show_acceptance(finished, criteria)
@@ -132,8 +133,8 @@ def run(
 
         send_notifications(finished, listeners, noting(quiet))
     if is_shown and not json:
-        steps = [] if quiet else [*_compare_step(finished, out, metrics_file)]
-        show_next(finished, diagnosis, out, *steps, quiet=quiet)
+        steps = [] if quiet or not scored else [*_compare_step(finished, out, metrics_file)]
+        show_next(finished, diagnosis, out, *steps, quiet=quiet or not scored)
     fail_if_too_few_scored(finished, max_failed)
 
 
@@ -230,7 +231,7 @@ def _export(finished: Run, write_as: str | None, json: bool, quiet: bool) -> Non
             click.echo(f"DIAL's table in {table}")
 
 
-def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bool) -> None:
+def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bool, full: bool) -> None:
     from dataclasses import asdict
 
     from ragstone.engine.quote import quote
@@ -240,8 +241,10 @@ def _show_quote(data: Any, metrics: list[str], options: dict[str, Any], json: bo
     if json:
         print_json(asdict(estimate))
     else:
-        console().print(quote_report(estimate))
-        next_steps((command_line("run", "…", budget="AMOUNT"), "the same command without --quote, with a limit"))
+        console().print(quote_report(estimate, full))
+        again = shlex.split(resume_command([word for word in sys.argv if word != "--quote"]))[1:-1] or ["run", "DATA"]
+        limit = "" if any(word.startswith("--budget") for word in again) else "AMOUNT"
+        next_steps((command_line(*again, budget=limit), "the same command without --quote, with a limit"))
 
 
 def _compare_step(finished: Run, out: str, metrics_file: list[str]) -> Iterator[tuple[str, str]]:

@@ -60,6 +60,8 @@ def stress(
     template: str | None = shared("template"),
     system_version: str | None = shared("system_version"),
     concurrency: int = shared("concurrency", 8),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     models: ModelOptions = model_options("judge", "embedder"),
     resume: bool = shared("resume"),
     quote: bool = shared("quote"),
@@ -86,6 +88,7 @@ def stress(
     texts = sum(len(sample.contexts or ()) for sample in samples)
     prepared = prepare(samples, setting, open_embed(models.embedder, texts, models.base_url))
     options = system_options(models, template, system_version, concurrency)
+    options |= {"backend": backend, "workers": workers}
     if quote:
         _show_quotes(prepared, system, options, json)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +30,8 @@ def sweep(
     models: ModelOptions = model_options(
         "judge", "extractor", "checker", "agreement", "embedder", "scorer", "claims", "verdicts", "no_exam", "prompts"
     ),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     resume: bool = shared("resume"),
     quote: bool = shared("quote"),
     json: bool = shared("json"),
@@ -40,7 +43,7 @@ def sweep(
     """
     load_metrics_files(metrics_file)
     load_aspects(aspects)
-    chosen = _read(plan, models, metrics, objective, limit, no_halving)
+    chosen = replace(_read(plan, models, metrics, objective, limit, no_halving), backend=backend, workers=workers)
     if quote:
         _show_quote(chosen, out, json)
         return
@@ -58,8 +61,6 @@ def sweep(
 def _read(
     path: str, models: ModelOptions, metrics: list[str], objective: str | None, limit: int | None, no_halving: bool
 ) -> SweepPlan:
-    from dataclasses import replace
-
     from ragstone.registry import parse_metric
     from ragstone.sweep.plan import read_plan, with_options
 

@@ -40,7 +40,9 @@ def validate(
         _list_metrics(validation)
     for text in validation.notes:
         click.echo(f"note: {text}")
-    next_steps((command_line("run", *data, **reading.flags()), "evaluate it"))
+    next_steps(
+        (command_line("run", *data, *validation.profile.arguments[len(data) :], *validation.options), "evaluate it")
+    )
 
 
 def _show_profile(validation: Checked, full: bool) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -79,7 +79,9 @@ def view_column(name: str, column: pa.Array | pa.ChunkedArray) -> list[Any]:
         items = column.flatten()
         if not items.null_count:
             # From the columns of their parts: twice as fast as with a dict for each object.
-            return _cut(column, list(map(kind, *(part.to_pylist() for part in items.flatten()))))
+            absent = [None] * len(items)
+            parts = (absent if part.null_count == len(items) else part.to_pylist() for part in items.flatten())
+            return _cut(column, list(map(kind, *parts)))
     if name in _VERDICTS and isinstance(column, pa.ListArray):
         return _cut(column, _view_verdicts(column.flatten()))
     values: list[Any] = column.to_pylist()
@@ -103,16 +105,18 @@ def _cut(column: pa.ListArray, items: list[Any]) -> list[Any]:
     return [None if size is None else items[end - size : end] for size, end in zip(lengths, ends, strict=True)]
 
 
+_BLOCK = 32
+
+
 class _LazyList(Sequence[Any]):
     """A list of one row of a column, made when its items are first read. Its length is known before."""
 
-    def __init__(self, name: str, column: pa.ListArray, row: int, length: int) -> None:
-        self._source, self._length = (name, column, row), length
+    def __init__(self, blocks: Callable[[int], list[Any]], row: int, length: int) -> None:
+        self._blocks, self._row, self._length = blocks, row, length
 
     @cached_property
     def _items(self) -> list[Any]:
-        name, column, row = self._source
-        items: list[Any] = view_column(name, column.slice(row, 1))[0]
+        items: list[Any] = self._blocks(self._row // _BLOCK)[self._row % _BLOCK]
         return items
 
     def __len__(self) -> int:
@@ -124,7 +128,9 @@ class _LazyList(Sequence[Any]):
 
 def _view_lazily(name: str, column: pa.Array) -> list[Any]:
     lengths = column.value_lengths().to_pylist()
-    return [None if size is None else _LazyList(name, column, row, size) for row, size in enumerate(lengths)]
+    # Viewing a few rows takes hardly longer than one.
+    blocks = lru_cache(maxsize=1)(lambda at: view_column(name, column.slice(at * _BLOCK, _BLOCK)))
+    return [None if size is None else _LazyList(blocks, row, size) for row, size in enumerate(lengths)]
 
 
 def view_samples(batch: pa.RecordBatch | pa.Table, bare: bool = False) -> Iterator[Sample]:

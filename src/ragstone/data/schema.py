@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import typing
 from dataclasses import dataclass
 from typing import Any
@@ -141,14 +142,31 @@ def present(name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.Chun
 
 
 def unknown_texts(contexts: pa.ListArray) -> np.ndarray:
-    """The number of chunks of each row whose text is unknown: it is empty, and the chunk has an id or a source."""
+    """The number of chunks of each row whose text is unknown: it is empty, and the chunk has an id, a source or an image."""
     chunks = contexts.flatten()
-    named = pc.or_(pc.is_valid(chunks.field("id")), pc.is_valid(chunks.field("source")))
-    unknown = pc.and_(pc.equal(chunks.field("text"), ""), named).to_numpy(zero_copy_only=False)
+    parts = [chunks.field(name) for name in ("id", "source", "image") if chunks.type.get_field_index(name) >= 0]
+    named = functools.reduce(pc.or_, map(pc.is_valid, parts))
+    return _count_in_rows(contexts, pc.and_(pc.equal(chunks.field("text"), ""), named))
+
+
+def images_in_rows(contexts: pa.ListArray, with_text: bool = False) -> np.ndarray:
+    """The number of chunks of each row that are an image without a text, or with one."""
+    chunks = contexts.flatten()
+    if chunks.type.get_field_index("image") < 0:  # a run of an earlier version
+        return np.zeros(len(contexts))
+    is_one = pc.equal(pc.equal(chunks.field("text"), ""), not with_text)
+    return _count_in_rows(contexts, pc.and_(is_one, pc.is_valid(chunks.field("image"))))
+
+
+def _count_in_rows(contexts: pa.ListArray, counted: pa.Array) -> np.ndarray:
     lengths = contexts.value_lengths().fill_null(0).to_numpy()
-    return np.bincount(np.repeat(np.arange(len(contexts)), lengths), weights=unknown, minlength=len(contexts))
+    rows, weights = np.repeat(np.arange(len(contexts)), lengths), counted.to_numpy(zero_copy_only=False)
+    return np.bincount(rows, weights=weights, minlength=len(contexts))
 
 
-def unknown_reason(unknown: float, total: int) -> str:
-    """The reason why a metric of texts skips a row."""
+def unknown_reason(unknown: float, total: int, images: float = 0, reader: str = "this metric") -> str:
+    """The reason why a metric of texts skips a row. `images` of the unknown texts are images, which `reader` does not see."""
+    if images and images == unknown:
+        are = "is an image" if images == 1 else "are images"
+        return f"{images:.0f} of {total} retrieved chunks {are} without a text, and {reader} does not see images"
     return f"the text of {unknown:.0f} of {total} retrieved chunks is unknown (known by id or as an image only)"

@@ -12,24 +12,32 @@ AnyColumn = TypeVar("AnyColumn")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A retrieved text. A chunk that has an id or a source and an empty text is one whose text is unknown."""
+    """A retrieved text. A chunk that has an id, a source or an image and an empty text is one whose text is unknown."""
 
     text: str = ""
     id: str | None = None
     score: float | None = None
     source: str | None = None
+    # The path, the address or the data URI of an image, and the number or label of the page in the source.
+    image: str | None = None
+    page: str | None = None
 
     @property
     def unknown(self) -> str:
         """The words to show in place of a text that is unknown; empty if it is known."""
-        if self.text or (self.id is None and self.source is None):
+        if self.text or (self.id is None and self.source is None and self.image is None):
             return ""
-        return f"text unknown ({'image' if is_image(self.source or '') else 'id only'})"
+        return f"text unknown ({'image' if self.image or is_image(self.source or '') else 'id only'})"
 
     @property
     def shown(self) -> str:
         """The text for people; what is known of it if it is unknown."""
         return self.text or self.unknown
+
+    @property
+    def label(self) -> str:
+        """The source with its page, as a citation names it: `report.pdf, p. 12`."""
+        return ", ".join(filter(None, (self.source, f"p. {self.page}" if self.page else "")))
 
 
 _IMAGE = re.compile(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from ragstone.data.types import Chunk, Turn
+from ragstone.engine.evaluate import check_backend
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.engine.quote import sample_positions, sum_calls
@@ -34,7 +36,7 @@ class SystemOptions(TypedDict, total=False):
     template: str | os.PathLike[str] | None
     # Identifies the state of a system whose code cannot be read.
     version: str | None
-    base_url: str | None
+    base_url: str | Sequence[str] | None
     concurrency: int
     timeout_s: float
     deadline_s: float | None
@@ -46,6 +48,9 @@ class SystemOptions(TypedDict, total=False):
     cache: bool
     # Passed to the system by name.
     parameters: Mapping[str, Any] | None
+    # Where the system runs: local, or on the workers of ray.
+    backend: str
+    workers: int | None
 
 
 @dataclass(frozen=True)
@@ -113,8 +118,37 @@ def ask_system(
             told(outcome)
         progress(Progress("asking", done, len(questions)))
 
+    if check_backend(options.get("backend", "local"), options.get("workers")) == "ray":
+        system, _ = _open(spec, options, quoting=True)
+        if needs_contexts:
+            system.require_contexts()
+        report(None)
+        return Asking(system.name, system.signature, _ask_on_ray(spec, questions, options, report))
     system, outcomes, problem = run_to_end(_ask(spec, questions, needs_contexts, options, report))
     return Asking(system.name, system.signature, outcomes, problem)
+
+
+def _ask_on_ray(
+    spec: Any, questions: Sequence[Asked], options: SystemOptions, report: Callable[[SystemReply], None]
+) -> list[SystemReply]:
+    from ragstone.engine.backends.ray import Job, share_out  # noqa: PLC0415  (slow import)
+
+    def start(shared: Callable[[], Mapping[str, Any]]) -> Callable[[Any], list[tuple[int, SystemReply]]]:
+        (system, _), loop = _open(spec, options, shared=shared()), asyncio.new_event_loop()
+
+        def ask(block: Sequence[tuple[int, Asked]]) -> list[tuple[int, SystemReply]]:
+            answers = loop.run_until_complete(answer_all(system, [one for _, one in block], _concurrency(options)))
+            return [(position, answer) for (position, _), answer in zip(block, answers, strict=True)]
+
+        return ask
+
+    users = {} if isinstance(spec, str) else {"the system": spec}
+    job = Job(start, options, _concurrency(options), _concurrency(options), options.get("workers"), users)
+    outcomes: dict[int, SystemReply] = {}
+    for position, outcome in share_out(job, list(enumerate(questions))):
+        outcomes[position] = outcome
+        report(outcome)
+    return [outcomes[position] for position in sorted(outcomes)]
 
 
 def quote_system(
@@ -159,12 +193,15 @@ def _concurrency(options: SystemOptions) -> int:
     return max(1, options.get("concurrency", DEFAULT_CONCURRENCY))
 
 
-def _open(spec: Any, options: SystemOptions, quoting: bool = False) -> tuple[System, Gateway]:
+def _open(
+    spec: Any, options: SystemOptions, quoting: bool = False, shared: Mapping[str, Any] | None = None
+) -> tuple[System, Gateway]:
     """The system, and the gateway that the caller closes; a gateway without calls has nothing to close."""
     from ragstone.llm.gateway import Gateway  # noqa: PLC0415
     from ragstone.llm.systems import open_system  # noqa: PLC0415
 
-    gateway = Gateway(gateway_settings(cast("JudgingOptions", options), _concurrency(options)), quoting=quoting)
+    settings = gateway_settings(cast("JudgingOptions", options), _concurrency(options))
+    gateway = Gateway(replace(settings, **(shared or {})), quoting=quoting)
     template, version, parameters = options.get("template"), options.get("version"), options.get("parameters")
     return open_system(spec, gateway, template, version, parameters), gateway
 

@@ -42,7 +42,7 @@ async def evaluate_batch(
     stored: StoredEvidence | None = None,
 ) -> ScoredBatch:
     """Collect all evidence of the plan, then compute all metrics. Stored evidence is used for the steps that it covers."""
-    ledger = Ledger(batch)
+    ledger = Ledger(batch, plan.folder)
     if stored:
         stored.mark_outdated(ledger)
     recorder = recorder or CallRecorder(range(ledger.size))

@@ -20,7 +20,6 @@ from ragstone.engine.metric_choice import is_headline
 from ragstone.engine.plan import Plan
 from ragstone.formats import open_reader
 from ragstone.registry import CATALOGUE, MetricSpec, parse_metric, resolve_metrics
-from ragstone.registry.catalogue import Closure
 from ragstone.registry.foreign_names import Meaning, look_up
 from ragstone.text.matchers import make_matcher
 from ragstone.tools.open_tools import TOOLS, ToolFactory
@@ -109,6 +108,7 @@ def set_names() -> list[str]:
 
 def _card(spec: MetricSpec) -> MetricCard:
     closure = CATALOGUE.closure(spec.needs)
+    either = {need: " or ".join(one.either) for one in closure.evidence.values() for need in one.either}
     return MetricCard(
         name=spec.name,
         usage=_usage(spec),
@@ -117,7 +117,7 @@ def _card(spec: MetricSpec) -> MetricCard:
         details=spec.details,
         range=_range(spec.bounds),
         direction=_DIRECTION[spec.better],
-        needs=_fields(closure),
+        needs=list(dict.fromkeys(either.get(name, name) for name in FIELDS if name in closure.fields)),
         evidence=list(closure.evidence),
         tools=[name for name in TOOLS if name in closure.tools and name != "matcher"],
         judges=spec.judges,
@@ -149,12 +149,6 @@ def _range(bounds: tuple[float | None, float | None]) -> str:
     if low is None and high is None:
         return "any number"
     return f"{'−∞' if low is None else f'{low:g}'} to {'∞' if high is None else f'{high:g}'}"
-
-
-def _fields(closure: Closure) -> list[str]:
-    """The fields that a metric needs; alternatives as "a or b"."""
-    choices = {need: " or ".join(spec.either) for spec in closure.evidence.values() for need in spec.either}
-    return list(dict.fromkeys(choices.get(name, name) for name in FIELDS if name in closure.fields))
 
 
 @dataclass(frozen=True)
@@ -204,6 +198,8 @@ class Checked:
     more: list[MoreColumn]
     # Those of `possible` that have values only as far as a model finds what they need.
     judged: list[str]
+    # Options of a command line that seem to fit the data.
+    options: list[str]
 
 
 def check(
@@ -241,7 +237,7 @@ def check(
     notes = [*reader.report.notes, *filter(None, [profile.advice])]
     possible = [step.name for step in plan.metrics if step.name not in empty]
     judged = [name for name in possible if name in models]
-    return Checked(profile, possible, impossible, notes, more_columns(profile), judged)
+    return Checked(profile, possible, impossible, notes, more_columns(profile), judged, [*reader.report.options])
 
 
 def _find_empty(plan: Plan, batches: Sequence[pa.RecordBatch], tools: Mapping[str, Tool]) -> dict[str, str]:

@@ -36,13 +36,17 @@ async def collect(
     step: EvidenceStep, ledger: Ledger, tools: Mapping[str, Tool], gate: asyncio.Semaphore, recorder: CallRecorder
 ) -> list[Entry]:
     """The pieces of evidence of a step. The function is not called for rows in which the data has all pieces."""
-    spec, ledger = step.spec, ledger.seen_by(step.spec)
+    spec, ledger = step.spec, ledger.seen_by(step.spec, tools)
     extra: dict[str, Any] = {need: tools[need] for need in spec.needs if need in tools and need not in ledger}
     extra |= {need: None for own in spec.piece_needs.values() for need in own if need not in spec.needs}
     if spec.wants_pieces:
         extra[WANTED] = frozenset(step.pieces)
     if spec.columnar:
-        outcome = call_columnar(spec, ledger, extra, partial(_check_columns, step), _join, step.pieces)
+
+        def check(value: Any, size: int) -> dict[str, Any]:
+            return {piece: _check_column(piece, column, size) for piece, column in _split(step, value).items()}
+
+        outcome = call_columnar(spec, ledger, extra, check, _join, step.pieces)
         columns: Mapping[str, Any] = outcome.results
     else:
         if spec.is_async:
@@ -68,10 +72,6 @@ def complete(step: EvidenceStep, entry: Entry, ledger: Ledger) -> Entry:
         absent = {row: absence for row, absence in entry.absent.items() if row not in values}
         entry = Entry(entry.name, np.array(rows, dtype=np.int64), Rows([values[row] for row in rows]), absent)
     return entry if step.spec.transient else _check_type(entry, step.spec)
-
-
-def _check_columns(step: EvidenceStep, value: Any, size: int) -> dict[str, Any]:
-    return {piece: _check_column(piece, column, size) for piece, column in _split(step, value).items()}
 
 
 def _split(step: EvidenceStep, value: Any) -> dict[str, Any]:

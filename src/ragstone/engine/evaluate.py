@@ -164,6 +164,12 @@ class _Evaluation:
                 raise InterruptedRunError("stopped while reading the data; nothing was stored") from None
             raise
         left_out = {words for tool, words in self.request.left_out(profile).items() if tool != "estimator"}
+        sees = any(getattr(tool, "sees_images", False) for tool in self.request.tools.values())
+        if profile.texts_beside_images and not sees:
+            left_out.add(
+                f"rows with a chunk that has a text and an image: {profile.texts_beside_images:,}. Only the text is read, "
+                "because the judge does not see images"
+            )
         for remark in (*self.reader.report.notes, *filter(None, [profile.advice]), *sorted(left_out)):
             self.note(remark)
         return profile

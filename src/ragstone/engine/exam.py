@@ -57,7 +57,8 @@ async def examine(checker: Any, name: str) -> dict[str, Any]:
         warnings.insert(
             0,
             f"the judge {name} is at chance: it is right in {found.right} of {found.asked} exam items; guesses are right in "
-            f"{(found.chance or 0.0) * found.asked:.0f}. Do not trust its scores; ragstone judge-check {name} shows more",
+            f"{(found.chance or 0.0) * found.asked:.0f}. Do not trust its scores; ragstone judge-check {name} shows more. "
+            "Ctrl+C stops the run before it pays for the other calls",
         )
     known = all(call.cost_usd is not None for call in made)
     return {

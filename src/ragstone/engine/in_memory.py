@@ -192,8 +192,7 @@ def score_row(
         [cell] = (cell for batch in score_all(table.to_batches()) for cell in batch.to_pylist())
         return Score(cell["value"], cell["status"], cell["reason"])
     tools = {"matcher": open_matcher(matcher)}
-    present = [name for name in table.schema.names if table[name].null_count == 0]
-    plan = make_plan([wanted], present, tools)
+    plan = make_plan([wanted], [name for name in table.schema.names if table[name].null_count == 0], tools)
     if plan.skipped:
         return Score(None, "skipped", plan.skipped[str(wanted)])
     result = run_to_end(evaluate_batch(plan, table.to_batches()[0], tools, asyncio.Semaphore(1)), plan.waits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ragstone.data.codec import canonical_json
 from ragstone.data.dataset import view_samples
 from ragstone.data.fingerprint import Fingerprint
-from ragstone.data.schema import present, unknown_texts
+from ragstone.data.schema import images_in_rows, present, unknown_texts
 from ragstone.data.usage import OTHER_ANSWERS, QUESTION_ID, REPEAT_OF, USAGE, question_of
 from ragstone.engine.plan import Plan, make_plan
 from ragstone.engine.progress import Progress, Report
@@ -43,6 +43,11 @@ class Profile:
     present: dict[str, int]
     # Whether answers cite chunks, in a field or by marks in their text.
     cites: bool = False
+    # The folder of the data, if chunks have images, and the number of rows with images that have a text.
+    folder: str | None = None
+    texts_beside_images: int = 0
+    # The words of a command line that read the same data again.
+    arguments: list[str] = field(default_factory=list)
 
     @property
     def partial(self) -> list[str]:
@@ -80,7 +85,8 @@ class Profile:
         closure = CATALOGUE.closure(spec.needs, self.present)
         functions = (spec, *(closure.evidence[piece] for piece in closure.order))
         reads = (one for one in functions if "contexts" in one.needs and "contexts" not in one.either)
-        return "the texts of chunks (only ids or images are known)" if not all(one.by_id for one in reads) else None
+        seen = all(one.by_id or (one.images and not self.present.get(_ONLY_IDS)) for one in reads)
+        return None if seen else "the texts of chunks (only ids or images are known)"
 
     def plan(self, metrics: Sequence[Metric], tools: Mapping[str, Tool]) -> Plan:
         """The plan of these metrics for the data."""
@@ -91,12 +97,14 @@ class Profile:
         }
         able = [metric for metric in metrics if str(metric) not in lacking]
         plan = make_plan(able, self.present, tools, with_matcher(tools), partial=self.partial)
-        return replace(plan, skipped={**plan.skipped, **lacking})
+        return replace(plan, skipped={**plan.skipped, **lacking}, folder=self.folder)
 
 
 _GROUP_ROWS = 2_000
 # Rows with chunks, but without a known text of one.
 _UNKNOWN = "contexts without text"
+# Those of them with a chunk that is not an image; rows with images.
+_ONLY_IDS, _IMAGES = "contexts by id only", "contexts with images"
 _OUTPUT = ("answer", "contexts", "steps")
 # Evidence of these names is read from the metadata.
 _WATCHED = (*USAGE, REPEAT_OF, QUESTION_ID, OTHER_ANSWERS)
@@ -109,9 +117,9 @@ class Profiler:
         self._reader = reader
         self._fingerprint = Fingerprint()
         self._counts: dict[str, int] = dict.fromkeys(reader.schema.names, 0)
-        self._counts |= dict.fromkeys((_UNKNOWN, *(f"metadata.{name}" for name in _WATCHED)), 0)
+        self._counts |= dict.fromkeys((_UNKNOWN, _ONLY_IDS, _IMAGES, *(f"metadata.{name}" for name in _WATCHED)), 0)
         self.rows = 0
-        self._looked_at = self._citing = 0
+        self._looked_at = self._citing = self._beside = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The batches of the reader; each is profiled as it passes."""
@@ -120,7 +128,7 @@ class Profiler:
                 self._fingerprint.update(batch)
                 for name, column in zip(batch.schema.names, batch.columns, strict=True):
                     self._counts[name] += pc.sum(present(name, column)).as_py() or 0
-                self._counts[_UNKNOWN] += _without_texts(batch["contexts"])
+                self._count_texts(batch["contexts"])
                 self._look_for_citations(batch)
                 for name in _WATCHED:
                     named = pc.match_substring(batch["metadata"], f'"{name}":')
@@ -133,7 +141,10 @@ class Profiler:
         counts = {name: count for name, count in self._counts.items() if count}
         cites = "citations" in counts or self._citing > _LEAST_CITING * self._looked_at
         return Profile(
-            self._reader.name, self._reader.format.name, self._fingerprint.hexdigest(), self.rows, counts, cites
+            *(self._reader.name, self._reader.format.name, self._fingerprint.hexdigest(), self.rows, counts, cites),
+            self._reader.folder if _IMAGES in counts else None,
+            self._beside,
+            self._reader.arguments,
         )
 
     def _look_for_citations(self, batch: pa.RecordBatch) -> None:
@@ -145,13 +156,21 @@ class Profiler:
         self._looked_at += first.num_rows
         marked = pc.fill_null(pc.match_substring_regex(first.column("answer"), MARK_HINT), fill_value=False)
         for sample in view_samples(first.filter(marked)):
-            chunks = [Cited(chunk.id, chunk.source) for chunk in sample.contexts or ()]
+            chunks = [Cited(chunk.id, chunk.source, chunk.page) for chunk in sample.contexts or ()]
             self._citing += any(part.chunks for part in cited_parts(sample.answer or "", chunks))
 
-
-def _without_texts(contexts: pa.ListArray) -> int:
-    unknown = unknown_texts(contexts)
-    return int(((unknown > 0) & (unknown == contexts.value_lengths().fill_null(0).to_numpy())).sum())
+    def _count_texts(self, contexts: pa.ListArray) -> None:
+        """Count rows without known texts, and rows with images."""
+        unknown, images, both = (
+            unknown_texts(contexts),
+            images_in_rows(contexts),
+            images_in_rows(contexts, with_text=True),
+        )
+        bare = (unknown > 0) & (unknown == contexts.value_lengths().fill_null(0).to_numpy())
+        self._counts[_UNKNOWN] += int(bare.sum())
+        self._counts[_ONLY_IDS] += int((bare & (images < unknown)).sum())
+        self._counts[_IMAGES] += int((images + both > 0).sum())
+        self._beside += int((both > 0).sum())
 
 
 def ingest(reader: Reader, target: Place, progress: Report) -> Profile:

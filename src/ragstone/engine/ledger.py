@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from ragstone.data.columns import FAILED, SKIPPED, Rows, Sparse
 from ragstone.data.dataset import view_column
-from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, present, unknown_reason, unknown_texts
+from ragstone.data.schema import FIELDS, GIVEN_EVIDENCE, images_in_rows, present, unknown_reason, unknown_texts
 from ragstone.registry.specs import FunctionSpec
+from ragstone.storage.images import located
 
 
 class Absence(NamedTuple):
@@ -66,8 +67,9 @@ class Entry:
 class Ledger:
     """All entries of a batch. The entry of a field is made when it is first used."""
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
-        self.batch = batch
+    def __init__(self, batch: pa.RecordBatch, folder: str | None = None) -> None:
+        """`folder` is that of the data: paths of images count inside it."""
+        self.batch, self._folder = batch, folder
         self.size = int(batch.num_rows)
         self._fields = {name for name in batch.schema.names if name in FIELDS or name in GIVEN_EVIDENCE}
         self._entries: dict[str, Entry] = {}
@@ -100,18 +102,19 @@ class Ledger:
             column = Rows([values[row] for row in rows])
             self._replaced[name] = piece, Entry(name, np.array(rows, dtype=np.int64), column, absent)
 
-    def seen_by(self, spec: FunctionSpec) -> Ledger:
+    def seen_by(self, spec: FunctionSpec, tools: Mapping[str, Any] | None = None) -> Ledger:
         """The ledger for a function: one that takes both a field and its replacement gets the field as it was read.
 
-        One that reads chunks gets no rows with unknown texts, unless their ids will do.
+        One that reads chunks gets no rows with unknown texts, unless their ids will do or its tool sees images. Without
+        `tools` the evidence is stored: a tool saw what it could see.
         """
         replaced = {name: pair for name, pair in self._replaced.items() if pair[0] not in spec.needs}
-        if (
-            "contexts" in spec.needs
-            and not spec.by_id
-            and (known := self._with_texts).absent != self["contexts"].absent
-        ):
-            replaced["contexts"] = "", known
+        if "contexts" in spec.needs and not spec.by_id:
+            used = [] if tools is None else [tools[need] for need in spec.needs if need in tools]
+            sees = spec.images and (tools is None or any(getattr(tool, "sees_images", False) for tool in used))
+            known = self._with_images if sees else self._with_texts["the judge" if spec.images else "this metric"]
+            if known is not self["contexts"]:
+                replaced["contexts"] = "", known
         if replaced == self._replaced:
             return self
         view = copy.copy(self)
@@ -119,15 +122,30 @@ class Ledger:
         return view
 
     @cached_property
-    def _with_texts(self) -> Entry:
-        """The contexts of the rows in which the text of every chunk is known."""
+    def _with_texts(self) -> dict[str, Entry]:
+        """The contexts of the rows in which the text of every chunk is known; the reasons name the reader."""
+        return {reader: self._known_texts(reader) for reader in ("this metric", "the judge")}
+
+    def _known_texts(self, reader: str, images: bool = False) -> Entry:
+        """The contexts of the rows in which each chunk has a text, or an image if `images` will do."""
         entry = self["contexts"]
         if not isinstance(entry.column, pa.ListArray) or not pa.types.is_struct(entry.column.type.value_type):
             return entry
         lengths, unknown = entry.column.value_lengths().to_pylist(), unknown_texts(entry.column)
-        places = np.flatnonzero(unknown).tolist()
-        reasons = {int(entry.rows[at]): unknown_reason(unknown[at], lengths[at]) for at in places}
+        pictures = images_in_rows(entry.column)
+        places = np.flatnonzero(unknown - pictures if images else unknown).tolist()
+        reasons = {int(entry.rows[at]): unknown_reason(unknown[at], lengths[at], pictures[at], reader) for at in places}
         return entry.without({row: Absence(SKIPPED, reason) for row, reason in reasons.items()})
+
+    @cached_property
+    def _with_images(self) -> Entry:
+        """The contexts for a tool that sees images, which are located in the folder of the data."""
+        entry = self._known_texts("the judge", images=True)
+        rows = entry.values_of(entry.rows)
+        if not any(chunk.image for chunks in rows for chunk in chunks):
+            return entry
+        column = Rows([located(chunks, self._folder) for chunks in rows])
+        return Entry(entry.name, entry.rows, column, entry.absent)
 
     def common_rows(
         self, needs: Sequence[str], either: Sequence[str] = (), pieces: Sequence[str] = ()

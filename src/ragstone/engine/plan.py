@@ -64,6 +64,8 @@ class Plan:
     skipped: Mapping[str, str]
     # Fields that evidence replaces, and the piece that does.
     replaced: Mapping[str, str] = field(default_factory=dict)
+    # The folder of the data, if chunks name image files.
+    folder: str | None = None
 
     @property
     def waits(self) -> bool:
@@ -157,8 +159,7 @@ class _Planner:
             elif reason:
                 absent[piece] = reason
         reached = self._catalogue.closure(needs, self._given | unmade | absent.keys(), self._replaced)
-        chain = {piece: reached.evidence[piece] for piece in reached.order}
-        return chain, self._reason(spec, needs, owner, absent)
+        return {piece: reached.evidence[piece] for piece in reached.order}, self._reason(spec, needs, owner, absent)
 
     def _reason(self, spec: FunctionSpec, needs: Sequence[str], owner: str, absent: Mapping[str, str]) -> str | None:
         """Why a function cannot be called for any row; None if it can."""
@@ -183,8 +184,7 @@ class _Planner:
         if owner.startswith("metric "):
             raise DefinitionError(f"{owner} asks for the tool '{need}': only evidence functions may use tools")
         if need not in self._tools:
-            article = "an" if need[0] in "aeiou" else "a"
-            return f"needs {article} {need.replace('_', ' ')}: {TOOLS[need].how_to_get}"
+            return f"needs {'an' if need[0] in 'aeiou' else 'a'} {need.replace('_', ' ')}: {TOOLS[need].how_to_get}"
         return None
 
     def _in_order(self) -> list[EvidenceSpec]:

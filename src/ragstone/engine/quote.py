@@ -105,8 +105,7 @@ def quote(
         sum_calls(EXAM, [call for call in calls if call.evidence == EXAM], request.concurrency),
     )
     called = tuple(line for line in lines if line.calls)
-    in_batches = bool(request.judging.options.get("batch"))
-    return Quote(len(table), len(chosen), total, called, plan.skipped, in_batches)
+    return Quote(len(table), len(chosen), total, called, plan.skipped, bool(request.judging.options.get("batch")))
 
 
 def _add(line: QuoteLine, exam: QuoteLine) -> QuoteLine:
@@ -125,7 +124,7 @@ async def _walk(plan: Plan, request: RunRequest, rows: pa.Table, count: int) -> 
             with ordinary_calls():
                 await ask_first_items(opened.tools["checker"], recorder.calls)
         gate = asyncio.Semaphore(request.concurrency)
-        await collect_all(plan, Ledger(batch), {**request.tools, **opened.tools}, gate, recorder)
+        await collect_all(plan, Ledger(batch, plan.folder), {**request.tools, **opened.tools}, gate, recorder)
     finally:
         await opened.close()
     return [call for call in recorder.calls if not call.cached]

@@ -117,7 +117,7 @@ class RunRequest:
         }
 
     def _describe_errors(self, plan: Plan) -> dict[str, Any]:
-        """The measured error of each metric of a judge, and of the causes that the local judge finds."""
+        """The measured error of each metric of a judge."""
         card, known = self.judging.card, {}
         for step in plan.metrics:
             signature, name = Signature.parse(step.signature), step.metric.spec.name
@@ -126,8 +126,6 @@ class RunRequest:
                 by_card = card.error_of(name) if card and signature.is_local else None
                 if error := found or (by_card and by_card.as_dict()):
                     known[step.name] = error
-        is_local = any(Signature.parse(step.signature).is_local for step in plan.metrics)
-        rates = dict(card.cause_rates) if card and is_local else {}
         # The judge whose probabilities labels of this run can calibrate.
         grader: Any = self.tools.get("grader") if "grader" in plan.needs else None
         judge = (
@@ -135,7 +133,6 @@ class RunRequest:
         )
         return {
             "judge_error": known or None,
-            "cause_rates": rates or None,
             "token_judges": {MATCH: judge} if judge else None,
         }
 

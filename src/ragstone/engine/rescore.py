@@ -28,7 +28,7 @@ from ragstone.tools.protocols import Tool
 _UNDEFINED = "its definition is not loaded; name its file with --metrics-file"
 
 # Parts of the manifest that a rescored run keeps.
-_KEPT = ("params", "code", "tools", "judge", "judge_error", "judge_languages", "cause_rates", "token_judges", "prompts")
+_KEPT = ("params", "code", "tools", "judge", "judge_error", "judge_languages", "token_judges", "prompts")
 
 
 class StoredReader(Reader):
@@ -37,12 +37,19 @@ class StoredReader(Reader):
     def __init__(self, run: Run) -> None:
         super().__init__([], find_format(run.info["dataset"]["format"]))
         self._run = run
+        self.options = list(run.info["dataset"].get("arguments") or ())
         self.schema = run.samples.table.schema
 
     @property
     def name(self) -> str:
         """The sources as the user of the run named them."""
         return str(self._run.info["dataset"]["path"])
+
+    @property
+    def folder(self) -> str | None:
+        """The folder of its data."""
+        folder: str | None = self._run.info["dataset"].get("folder")
+        return folder
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The samples as they were evaluated."""
@@ -74,8 +81,7 @@ def rescore(
             # With a plan, the folder is listed as unfinished if this process is killed.
             write_json(folder.plan, {RESCORES: run.id, "name": name, "bounds": {}, "created_at": now()})
             profile = ingest(source, folder.samples, progress)
-            now_there = read_table(folder.samples, ["id"])["id"].to_pylist()
-            if now_there != run.samples.table["id"].to_pylist():
+            if read_table(folder.samples, ["id"])["id"].to_pylist() != run.samples.table["id"].to_pylist():
                 raise UsageError(f"the samples are not those of run {run.id}, or not in the same order")
             _compute(run, folder, profile, metrics, source, name, progress)
     except BaseException:
@@ -113,9 +119,10 @@ def _compute(
     progress(Progress("finishing", profile.rows, profile.rows))
     finish_tables(plan, folder, parts, profile)
     truth = source.report.info.get("truth") or run.info.get("truth")
+    old = (run.info.get("rescored") or {"name": run.name})["name"]
     more = {
         **{part: run.info.get(part) for part in _KEPT},
-        "name": name or _name(run, truth),
+        "name": name or (f"{old} on {truth['name']}@{truth['version']}" if truth else f"{old}, rescored"),
         "truth": truth,
         "rescored": {"run": run.id, "name": run.name, "path": run.path},
     }
@@ -135,12 +142,6 @@ def _find_metrics(run: Run, names: Sequence[str] | None) -> tuple[list[Metric], 
         except UnknownNameError:
             undefined[name] = _UNDEFINED
     return list(found.values()), undefined
-
-
-def _name(run: Run, truth: dict[str, object] | None) -> str:
-    """The old name and the new ground truth."""
-    rescored = run.info.get("rescored") or {"name": run.name}
-    return f"{rescored['name']} on {truth['name']}@{truth['version']}" if truth else f"{rescored['name']}, rescored"
 
 
 def _root_of(run: Run) -> Place:

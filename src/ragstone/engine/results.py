@@ -6,7 +6,7 @@ import json
 import platform
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -35,6 +35,8 @@ from ragstone.storage.places import Place, read_json
 from ragstone.storage.run_info import LAYOUT, write_run_info
 from ragstone.storage.runs import PartFolder, RunFolder, read_batches, read_small_tables, read_table, write_table
 from ragstone.storage.scores import question_column, read_conversations, read_questions
+from ragstone.text.layout import readable
+from ragstone.text.overlap import covered
 
 _REASONS_SHOWN = 2
 _GROUP_ROWS = 2_000
@@ -82,11 +84,8 @@ def call_totals(folder: RunFolder) -> dict[str, Any]:
     return {"calls": made.num_rows, "cached_calls": pc.sum(calls["cached"]).as_py() or 0, **tokens, "cost_usd": cost}
 
 
-def verdict_totals(folder: RunFolder, names: Iterable[str]) -> dict[str, Any]:
-    """The number of local verdicts on claims per word, and per evidence their mean support and what they count in the mean.
-
-    Empty if the run has none. Verdicts per chunk do not count.
-    """
+def verdict_totals(folder: RunFolder, names: Collection[str]) -> dict[str, Any]:
+    """The local verdicts on claims per word, and per evidence the means of their support, what they count, and `_word_coverage`."""
     counts: Counter[str] = Counter()
     numbers: dict[str, list[list[str]]] = {}
     for name in names:
@@ -100,17 +99,29 @@ def verdict_totals(folder: RunFolder, names: Iterable[str]) -> dict[str, Any]:
     # Each verdict is `word support contradiction counted`, and perhaps its number of words.
     means = {
         name: [round(sum(float(one[at]) for one in found) / len(found), 4) for at in (1, 3)]
+        + _word_coverage(folder, name, names)
         for name, some in numbers.items()
         if (found := [one for one in some if len(one) >= 4])
     }
     return {"local_verdicts": dict(sorted(counts.items())), "local_means": means} if counts else {}
 
 
+def _word_coverage(folder: RunFolder, name: str, stored: Collection[str]) -> list[float]:
+    """For verdicts by all chunks, the mean share of words of a row's claims that its chunks contain."""
+    claims, by_chunks, _ = name.partition("_in_all_contexts")
+    given = (folder.evidence(claims), "value") if claims in stored else (folder.samples, claims)
+    places = ((folder.samples, "contexts"), given)
+    contexts, rows = ((v for some in read_batches(at, [column]) for v in some[0].to_pylist()) for at, column in places)
+    texts = (readable("\n\n".join(chunk["text"] for chunk in chunks or ())) for chunks in contexts) if by_chunks else ()
+    found = [
+        covered(claim["text"], text) for text, row in zip(texts, rows, strict=False) if text for claim in row or ()
+    ]
+    return [round(sum(found) / len(found), 4)] if found else []
+
+
 VERDICTS_PER_CLAIM = (
-    "answer_claims_in_reference",
-    "reference_claims_in_answer",
-    "answer_claims_in_all_contexts",
-    "reference_claims_in_all_contexts",
+    *("answer_claims_in_reference", "reference_claims_in_answer"),
+    *("answer_claims_in_all_contexts", "reference_claims_in_all_contexts"),
 )
 
 
@@ -269,7 +280,7 @@ def write_run(
         "versions": {
             "ragstone": __version__,
             "python": platform.python_version(),
-            **{package: metadata.version(package) for package in ("numpy", "pyarrow", "scipy")},
+            **{package: metadata.version(package) for package in ("numpy", "pyarrow")},
         },
         "totals": {**call_totals(folder), **totals, **verdict_totals(folder, stored), "seconds": seconds},
     }

@@ -31,7 +31,7 @@ def answer_citations(answer: str | None, contexts: list[Chunk], citations: list[
     """The citations of the answer with the chunks that they name: those given in the data, else the marks in its text."""
     if answer is None:
         raise Skip("no answer")
-    chunks = [Cited(chunk.id, chunk.source) for chunk in contexts]
+    chunks = [Cited(chunk.id, chunk.source, chunk.page) for chunk in contexts]
     if citations is None:
         return [
             CitedPart(one.start, one.end, *one.part, list(one.chunks), answer[one.start : one.end])

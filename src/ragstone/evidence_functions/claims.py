@@ -16,6 +16,7 @@ from ragstone.data.verdict import ENTAILMENT, NEUTRAL, UNSURE, Verdict
 from ragstone.errors import Skip
 from ragstone.evidence_functions.conversation import history_text
 from ragstone.registry import evidence
+from ragstone.storage.images import texts_with_images
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.words import FoldedText
 from ragstone.tools.protocols import Checker, Earlier, Extractor, InContext, Joint, PickyChecker, Whole, check_text
@@ -92,6 +93,7 @@ async def reference_claims_in_answer(
         "verdict_agreement": ("answer_claims", "answer"),
     },
     prompts=("context_verdicts",),
+    images=True,
 )
 async def claims_in_contexts(
     question: str,
@@ -116,7 +118,7 @@ async def claims_in_contexts(
     from_reference = (
         [] if unread[1] else InContext.of(_texts(reference_claims or ()), question, (references or [""])[0])
     )
-    claims, chunks = [*from_answer, *from_reference], [chunk.text for chunk in contexts]
+    claims, chunks = [*from_answer, *from_reference], texts_with_images(contexts)
     past = history_text(history or (), contexts) if from_answer else ""
     texts = [*chunks, Joint.of(chunks), *([Earlier(past)] if past else ())]
     checked = await checker.check(question, claims, texts)

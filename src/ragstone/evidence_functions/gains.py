@@ -15,7 +15,7 @@ import pyarrow as pa
 from ragstone.data.columns import Ragged, Sparse
 from ragstone.data.gains import Gains
 from ragstone.data.id_lookup import IdLists, Matches, match_ids, match_lists
-from ragstone.data.schema import unknown_reason, unknown_texts
+from ragstone.data.schema import images_in_rows, unknown_reason, unknown_texts
 from ragstone.data.types import Gaps
 from ragstone.evidence_functions.tokens import list_offsets
 from ragstone.registry import evidence
@@ -44,7 +44,7 @@ def find_references(contexts: pa.ListArray, reference_contexts: pa.ListArray) ->
     lengths: list[int] = []
     counts: list[int] = []
     reasons: dict[int, str] = {}
-    unknown, sizes = unknown_texts(contexts), contexts.value_lengths().to_pylist()
+    unknown, pictures, sizes = unknown_texts(contexts), images_in_rows(contexts), contexts.value_lengths().to_pylist()
     chunks = _fold_lists(contexts, contexts.flatten().field("text"))
     wanted = _fold_lists(reference_contexts, reference_contexts.flatten())
     entries = itertools.count()
@@ -54,7 +54,7 @@ def find_references(contexts: pa.ListArray, reference_contexts: pa.ListArray) ->
         if not references:
             reasons[row] = "the reference contexts contain no words"
         elif unknown[row]:
-            reasons[row] = unknown_reason(unknown[row], sizes[row])
+            reasons[row] = unknown_reason(unknown[row], sizes[row], pictures[row])
         elif texts and not any(texts):
             reasons[row] = "the retrieved chunks contain no words"
         places = [(row, first_match(texts, reference), next(entries)) for reference in references]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Format
+from ragstone.formats.chat import messages_column
 from ragstone.formats.column_map import map_columns, note_columns
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -47,6 +48,9 @@ def recognise(sources: Sequence[Source]) -> Format:
     for source in sources:
         _check_readable(source)
     if len(sources) == 1 and sources[0].keys():
+        if name := messages_column(sources[0]):
+            sources[0].guess({"messages": name})
+            return formats()["chat"]
         map_columns(sources[0])
         return own
     raise UsageError(f"cannot detect the format of {names}. {_advice(sources)}")

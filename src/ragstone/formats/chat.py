@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from ragstone.data.usage import number_of
 from ragstone.formats.base import Draft, RowFormat, name_pairs
-from ragstone.formats.common_fields import one_text
+from ragstone.formats.column_names import WEAK, read_name
+from ragstone.formats.common_fields import one_text, unpack
 from ragstone.formats.conversations import (
     CONVERSATION_NAMES,
+    chunk_field,
     conversation_rows,
     is_message,
     read_chunks,
@@ -53,8 +56,15 @@ class ChatFormat(RowFormat):
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """One draft per exchange. Rows of one message each are put together by the name of their conversation."""
         [source] = sources
-        if not self._has_message_rows(source):
-            yield from super().read(sources, report)
+        is_flat, made = self._has_message_rows(source), Counter[str]()
+        first = [row.values for row in islice(source.rows(Report()), _ROWS_LOOKED_AT)]
+        field = chunk_field(first if is_flat else [one for row in first for one in _messages(row)])
+        if field:
+            report.note(f"the chunks of messages are read from '{field}'")
+        if not is_flat:
+            for row in source.rows(report):
+                for each in _expand_row(row.values, made, field):
+                    yield Draft(row.where, self.rename(each, source.mapped), self._names_in(row.values))
             return
         known: dict[str, list[dict[str, Any]]] = {}
         for row in source.rows(report):
@@ -64,7 +74,7 @@ class ChatFormat(RowFormat):
         for name, rows in known.items():
             same = {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows[1:])}
             about = {key: value for key, value in same.items() if key not in CONVERSATION_NAMES}
-            for each in _expand({**about, "messages": sorted(rows, key=_place), "conversation": name}, Counter()):
+            for each in _expand({**about, "messages": sorted(rows, key=_place), "conversation": name}, made, field):
                 if isinstance(each["question"], Unfit) and len(known) > 1:
                     unanswered.append(name)
                 else:
@@ -79,20 +89,38 @@ def _place(row: dict[str, Any]) -> tuple[float, str]:
     return (0.0, as_time(value) or "") if number is None else (number, "")
 
 
-def _expand_row(row: dict[str, Any], made: Counter[str]) -> list[dict[str, Any]]:
+def messages_column(source: Source) -> str | None:
+    """The column of other names whose cells are conversations; None if a column may be the question or the answer."""
+    rows, names = source.head(_ROWS_LOOKED_AT), {name: read_name(name) for name in source.columns}
+    if any(name and name.field in ("question", "answer") and name.strength > WEAK for name in names.values()):
+        return None
+    for column in names:
+        cells = [cell for row in rows if (cell := unpack(row.get(column)))]
+        roles = [{turn["role"] for turn in read_turns(cell)} for cell in cells]
+        if rows and sum({"user", "assistant"} <= some for some in roles) > _MOSTLY * len(rows):
+            return column
+    return None
+
+
+def _messages(row: dict[str, Any]) -> list[Any]:
+    found = unpack(next((row[name] for name in _MESSAGES if name in row), None))
+    return found if isinstance(found, list) else []
+
+
+def _expand_row(row: dict[str, Any], made: Counter[str], field: str | None) -> list[dict[str, Any]]:
     """The exchanges of a row; a role that is not known is a problem, because its message may be a question or an answer."""
     if role := next((found for key in _MESSAGES if (found := unknown_role(row.get(key)))), None):
         return [
             {"question": Unfit(f"has a message with the role {role!r}", "a role is user, assistant, system or tool")}
         ]
-    return _expand(row, made)
+    return _expand(row, made, field)
 
 
-def _expand(row: dict[str, Any], made: Counter[str]) -> list[dict[str, Any]]:
+def _expand(row: dict[str, Any], made: Counter[str], field: str | None) -> list[dict[str, Any]]:
     """The exchanges of a conversation; contexts and references of the row belong to the last one."""
     row = {key: value for key, value in row.items() if value is not None}
     key = next((name for name in _MESSAGES if name in row), _MESSAGES[0])
-    turns = read_turns(row.pop(key, None))
+    turns = read_turns(row.pop(key, None), field)
     name = next((row.pop(key) for key in _NAMES if key in row), None)
     rows = conversation_rows(turns, name, made)
     if not rows:
@@ -113,6 +141,5 @@ FORMAT = ChatFormat(
     title="chat messages of OpenAI's API, or ShareGPT conversations",
     columns=name_pairs("id question answer contexts references history metadata"),
     marks=[frozenset({name}) for name in _MESSAGES],
-    expand=_expand_row,
     names=dict.fromkeys(("question", "answer", "history"), "messages"),
 )

@@ -17,7 +17,8 @@ def read_chunks(path: str) -> list[Chunk]:
             continue
         try:
             row = load_json(line)
-            chunks.append(Chunk(str(row["text"]), _word(row.get("id")), source=_word(row.get("source"))))
+            name, source, page = (_word(row.get(key)) for key in ("id", "source", "page"))
+            chunks.append(Chunk(str(row["text"]), name, source=source, page=page))
         except (ValueError, KeyError, TypeError, AttributeError):
             problems.append(
                 Problem("is not a JSON object with a text", f"line {number}", hint='write {"text": …, "id": …}')

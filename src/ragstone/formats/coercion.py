@@ -13,6 +13,7 @@ from typing import Any
 from ragstone.data.codec import storable
 from ragstone.data.types import is_image
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT, PARTIAL, SUPPORT
+from ragstone.formats.chunk_parts import image_in, page_in, table_text
 from ragstone.formats.common_fields import parse_cell
 from ragstone.formats.loose_contexts import text_of_chunk
 from ragstone.formats.values import PLAIN, Unfit, kind_of, plain, shown
@@ -22,9 +23,9 @@ __all__ = ["VERDICTS", "Unfit", "coerce", "find_mismatches"]
 # Values of an absent part of a chunk or fact.
 _EMPTY = (None, "")
 _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no"}
-_LONGEST_SOURCE = 200
+_FORM = "{text, id, score, source, page, image, table}"
 # Parts of a chunk that name it, and the number of words of a name.
-_NAMES = ("id", "source", "title", "url", "name", "file")
+_NAMES = ("id", "source", "title", "url", "name", "file", "image", "page")
 _LONGEST_NAME = 2
 _ROLES = ("user", "assistant", "system", "tool")
 VERDICTS = (ENTAILMENT, NEUTRAL, CONTRADICTION)
@@ -87,16 +88,16 @@ def _chunks(value: Any) -> list[dict[str, Any]]:
     if types == {str}:
         return [_of_text(_text(item)) for item in items]
     if len(types) > 1 and len(kinds := {kind_of(item) for item in items}) > 1:
-        raise Unfit(
-            f"mixes {' and '.join(sorted(kinds))}", "make every chunk a text, or every chunk {text, id, score, source}"
-        )
+        raise Unfit(f"mixes {' and '.join(sorted(kinds))}", f"make every chunk a text, or every chunk {_FORM}")
     return _each(items, _chunk)
 
 
 def _chunk(value: Any) -> dict[str, Any]:
     if type(value) is not dict and not isinstance(value, Mapping):  # the check of an abstract class is slow
-        raise Unfit(f"must be a text or {{text, id, score, source}}, got {kind_of(value)}")
+        raise Unfit(f"must be a text or {_FORM}, got {kind_of(value)}")
     text = plain(value.get("text"))
+    if (table := plain(value.get("table"))) not in _EMPTY:
+        text = _with_table("" if text is None else _text(text), table)
     chunk = _of_text("" if text is None else _text(text))
     for key, convert in _CHUNK_PARTS:
         part = value.get(key)
@@ -105,17 +106,41 @@ def _chunk(value: Any) -> dict[str, Any]:
                 chunk[key] = convert(part)
             except Unfit as unfit:
                 raise Unfit(f"({key}) {unfit.message}") from None
-    if text is None and ("id" not in chunk or text_of_chunk(value) or any(map(_is_prose, value.items()))):
+    if text is None and (
+        not {"id", "image"} & chunk.keys() or text_of_chunk(value) or any(map(_is_prose, value.items()))
+    ):
         named = f"has no text; its keys are {', '.join(map(str, value)) or 'none'}"
         raise Unfit(named, "name the part that is the text: --map contexts.text=PART")
     return chunk
 
 
 def _of_text(text: str) -> dict[str, Any]:
-    """A chunk of a text. The path or the data of an image is its source; its text is unknown."""
+    """A chunk of a text. The path or the data of an image is its image; its text is unknown."""
     if (text[-5:].find(".") >= 0 or text[:5] in ("data:", "http:", "https")) and is_image(text):
-        return {"text": "", "source": text if len(text) <= _LONGEST_SOURCE else f"{text[:_LONGEST_SOURCE]}…"}
+        return {"text": "", "image": _image(text)}
     return {"text": text}
+
+
+def _image(value: Any) -> str:
+    image = image_in(value)
+    if image is None:
+        raise Unfit(f"must be the path, the address or the data URI of an image, got {kind_of(value)}")
+    return storable(image)
+
+
+def _page(value: Any) -> str:
+    page = page_in(value)
+    if page is None:
+        raise Unfit(f"must be a number or a text, got {kind_of(value)}")
+    return storable(page)
+
+
+def _with_table(text: str, table: Any) -> str:
+    """The text with a table, unless it has it: where all metrics and judges read it."""
+    written = table_text(table)
+    if written is None:
+        raise Unfit("(table) must be a list of rows, records, columns, Markdown or HTML")
+    return text if written in text else f"{text}\n\n{written}".strip()
 
 
 def _is_prose(part: tuple[str, Any]) -> bool:
@@ -308,6 +333,8 @@ _CHUNK_PARTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("id", _identifier),
     ("score", _number),
     ("source", _text),
+    ("image", _image),
+    ("page", _page),
 )
 _verdicts = _list_of(_verdict)
 _FIELDS: dict[str, Callable[[Any], Any]] = {

@@ -23,6 +23,7 @@ from ragstone.formats.column_guess import (
 )
 from ragstone.formats.column_names import SURE, read_name
 from ragstone.formats.column_profile import ColumnProfile
+from ragstone.formats.loose_contexts import OneTexts, parse_list
 from ragstone.formats.sources import GROUP, Source
 
 # Formats whose rows are the samples; the others find their fields themselves.
@@ -39,7 +40,7 @@ _LEAST_WORDS = 1.5
 def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
     """The names of `--map` from theirs to ours. Only fields, and `more` names, can be mapped, and each column once."""
     parts = (f"contexts.{one.name}" for one in dataclasses.fields(Chunk))
-    known = (*FIELDS, *more, *parts, *USAGE, GROUP)
+    known = (*FIELDS, "messages", *more, *parts, *USAGE, GROUP)
     for name in renames:
         if name not in known:
             raise UnknownNameError("field", name, known, f"The fields are: {', '.join(known)}.")
@@ -155,7 +156,16 @@ def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownC
     rest = _other_texts(source, set(found.values()))
     if rest:
         text += f". Not mapped: {', '.join(rest[:_MOST_SHOWN])}{_more(rest)}"
-    return UnknownColumnsError(text, shlex.split(options) if is_usable else ())
+    return UnknownColumnsError(text, [*shlex.split(options), *_splitting(source, found)] if is_usable else ())
+
+
+def _splitting(source: Source, found: Mapping[str, str]) -> list[str]:
+    """The option for the text between chunks of one cell, if most cells have one and the user named none."""
+    texts = OneTexts()
+    for row in [] if source.separator or "contexts" not in found else source.head(ROWS_PROFILED):
+        if isinstance(cell := row.get(found["contexts"]), str) and parse_list(cell) is None:
+            texts.add(cell)
+    return texts.options
 
 
 def _more(names: Sequence[str]) -> str:

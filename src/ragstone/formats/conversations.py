@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from ragstone.data.codec import canonical_json
+from ragstone.formats.chunk_parts import further_parts, images_of
+from ragstone.formats.column_names import read_name
 from ragstone.formats.common_fields import unpack
+from ragstone.formats.loose_contexts import text_of_chunk
 from ragstone.formats.messages import find_text
 from ragstone.formats.values import plain
 
@@ -30,19 +33,24 @@ CONVERSATION_NAMES = (
     *("dialog_id", "dialogue_id", "dialogue"),
 )
 _SPEAKERS = ("role", "speaker", "type", "from", "sender", "author", "author_role", "message_role")
+_NAMED = ("role", "from", "speaker")  # speakers that must be known
 _TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
 _RETRIEVED = ("contexts", "retrieved_contexts", "retrieved_context", "documents")
 _CHUNK_NAMES = {"document_id": "id", "doc_id": "id", "content": "text", "page_content": "text", "passage": "text"}
-_CHUNK_PARTS = ("text", "id", "score", "source")
+_LONG_CHUNK = 5  # words
+_CHUNK_PARTS = ("text", "id", "score", "source", "table")
 
 
-def read_turns(messages: Any) -> list[dict[str, Any]]:
-    """Messages of any of the usual forms as turns with our names; those without a known role or a text are left out."""
+def read_turns(messages: Any, field: str | None = None) -> list[dict[str, Any]]:
+    """Messages of any of the usual forms as turns with our names; those without a known role or a text are left out.
+
+    `field` is the name of their chunks, if it is not one of the usual ones.
+    """
     items = unpack(messages)
-    return [turn for item in items if (turn := _turn(item))] if isinstance(items, list | tuple) else []
+    return [turn for item in items if (turn := _turn(item, field))] if isinstance(items, list | tuple) else []
 
 
-def _turn(message: Any) -> dict[str, Any] | None:
+def _turn(message: Any, field: str | None = None) -> dict[str, Any] | None:
     message = plain(message)
     if not isinstance(message, Mapping):
         return None
@@ -52,19 +60,21 @@ def _turn(message: Any) -> dict[str, Any] | None:
     if text is None:
         content = inner.get("content")
         text = find_text(content if content is not None else inner.get("parts"), "assistant")
-    if role is None or not isinstance(text, str) or not text.strip():
+    images = images_of(unpack(inner.get("content")))
+    if role is None or (not (isinstance(text, str) and text.strip()) and not (images and role in ("user", "tool"))):
         return None
     contexts = read_chunks(
-        next((found for key in _RETRIEVED if isinstance(found := unpack(inner.get(key)), list)), None)
+        next((found for key in (*_RETRIEVED, field) if isinstance(found := unpack(inner.get(key)), list)), None)
     )
-    return {"role": role, "text": text, **({} if contexts is None else {"contexts": contexts})}
+    shown = {"images": images} if images else {}
+    return {"role": role, "text": text or "", **shown, **({} if contexts is None else {"contexts": contexts})}
 
 
 def unknown_role(messages: Any) -> str | None:
     """The role of a message that is neither known nor one of those that are left out; None if there is none."""
     items = unpack(messages)
     for item in items if isinstance(items, list | tuple) else ():
-        role = item.get("role", item.get("from")) if isinstance(item, Mapping) else None
+        role = next((item[key] for key in _NAMED if key in item), None) if isinstance(item, Mapping) else None
         if isinstance(role, str) and role.lower() not in (*_ROLES, *_LEFT_OUT):
             return role
     return None
@@ -73,6 +83,32 @@ def unknown_role(messages: Any) -> str | None:
 def is_message(item: Any) -> bool:
     """Whether a value is one message: it has a known role and a text, or calls a tool."""
     return isinstance(item, Mapping) and (_turn(item) is not None or {"role", "tool_calls"} <= item.keys())
+
+
+def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:
+    """The field of messages with lists of texts that are the chunks, by its name or because they are long and do not ask.
+
+    None if a field has one of the usual names.
+    """
+    lists: dict[str, list[str]] = {}
+    for message in filter(lambda one: isinstance(one, Mapping), messages):
+        for key, value in message.items():
+            items = unpack(value)
+            if key in _RETRIEVED and isinstance(items, list):
+                return None
+            texts = [text_of_chunk(item) for item in items] if isinstance(items, list) else [None]
+            if key not in (*_TEXTS, "parts") and all(texts):
+                lists.setdefault(key, []).extend(filter(None, texts))
+    named = {key: read_name(key) for key, texts in lists.items() if texts}
+    by_name = [key for key, name in named.items() if name and name.field == "contexts"]
+    by_content = [key for key, name in named.items() if name is None and _read_as_chunks(lists[key])]
+    return next(iter([*by_name, *by_content]), None)
+
+
+def _read_as_chunks(texts: Sequence[str]) -> bool:
+    """Whether texts are long and are not questions, as suggested replies are."""
+    is_long = sum(len(text.split()) for text in texts) >= _LONG_CHUNK * len(texts)
+    return is_long and 2 * sum(text.rstrip().endswith("?") for text in texts) < len(texts)
 
 
 def read_chunks(value: Any) -> Any:
@@ -87,7 +123,9 @@ def _chunk(item: Any) -> Any:
     if not isinstance(item, Mapping):
         return item
     named = {_CHUNK_NAMES.get(key, key): part for key, part in item.items()}
-    known = {key: named[key] for key in _CHUNK_PARTS if named.get(key) is not None}
+    known = {key: named[key] for key in _CHUNK_PARTS if named.get(key) is not None} | further_parts(
+        item, item.get("metadata")
+    )
     return {"text": "", **known} if known else item
 
 
@@ -110,16 +148,18 @@ def exchanges(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _contexts(turns: Sequence[Mapping[str, Any]]) -> list[Any] | None:
-    """The chunks of the messages, otherwise the texts of tools; None if no message lists what was retrieved."""
+    """The chunks of the messages, otherwise the texts of tools, then images; None if no message has any."""
     lists = [turn["contexts"] for turn in turns if turn.get("contexts") is not None]
-    tools = [{"text": turn["text"]} for turn in turns if turn["role"] == "tool"]
-    found = [chunk for chunks in lists for chunk in chunks] or tools
+    tools = [{"text": turn["text"]} for turn in turns if turn["role"] == "tool" and turn["text"]]
+    images = [{"text": "", "image": image} for turn in turns for image in turn.get("images", ())]
+    found = [*([chunk for chunks in lists for chunk in chunks] or tools), *images]
     return found if found or lists else None
 
 
 def with_speech(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """The turns as a history; None without a message of the user or the assistant."""
-    return list(map(dict, turns)) if any(turn["role"] in ("user", "assistant") for turn in turns) else None
+    known = [{key: part for key, part in turn.items() if key != "images"} for turn in turns]
+    return known if any(turn["role"] in ("user", "assistant") for turn in turns) else None
 
 
 def conversation_rows(turns: Sequence[Mapping[str, Any]], name: Any, made: Counter[str]) -> list[dict[str, Any]]:

@@ -122,7 +122,8 @@ def _feedback(stats: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None]]
             continue
         values = mapping_of(entry.get("values"))
         counted = {key: count for key, count in values.items() if isinstance(count, int | float)}
-        comments = [one for one in entry.get("comments") or () if isinstance(one, str) and one]
+        given = entry.get("comments")
+        comments = [one for one in given if isinstance(one, str) and one] if isinstance(given, list) else []
         value = first_number(entry.get("avg"))
         if value is None and counted:
             value = max(counted, key=lambda key: counted[key])  # type: ignore[assignment]

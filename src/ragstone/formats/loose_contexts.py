@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.errors import UsageError
+from ragstone.formats.chunk_parts import further_parts
 from ragstone.formats.values import RepeatedKeyError, load_json, plain
 
 _LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
@@ -92,16 +93,23 @@ class OneTexts:
         self.separated.update(name for name, mark in _SEPARATORS.items() if mark in text.strip())
 
     @property
+    def _likely(self) -> str:
+        return next((name for name in _SEPARATORS if 2 * self.separated[name] > self.texts), "")
+
+    @property
+    def options(self) -> list[str]:
+        """The option that splits them; none for line breaks alone, because one chunk may have paragraphs."""
+        return ["--split-contexts", self._likely] if _SEPARATORS.get(self._likely, "").strip() else []
+
+    @property
     def remark(self) -> str:
         """How the texts were read, with the separator that most of them have; empty if there are none."""
         if not self.texts:
             return ""
-        often = (name for name in _SEPARATORS if 2 * self.separated[name] > self.texts)
-        name = next(often, "SEPARATOR")
-        is_likely = name in _SEPARATORS
+        name = self._likely or "SEPARATOR"
         return (
             "contexts that are one text are read as one chunk. "
-            + ("Most look like several: if so," if is_likely else "If they are several,")
+            + ("Most look like several: if so," if self._likely else "If they are several,")
             + f" add --split-contexts {shlex.quote(name)}, or write a JSON list or several columns"
         )
 
@@ -160,7 +168,7 @@ def _rename(chunk: Mapping[str, Any], key: str) -> dict[str, Any]:
     about = chunk.get("metadata")
     if isinstance(about, Mapping) and isinstance(about.get("source"), str):
         renamed.setdefault("source", about["source"])
-    return renamed
+    return {**further_parts(about), **renamed}
 
 
 def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
@@ -174,7 +182,7 @@ def union_of_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] |
         return None
     union: dict[tuple[Any, Any], dict[str, Any]] = {}
     for chunk in (chunk for chunks in lists for chunk in chunks):
-        union.setdefault((chunk.get("id"), chunk["text"]), chunk)
+        union.setdefault((chunk.get("id"), chunk["text"] or chunk.get("image")), chunk)
     return list(union.values())
 
 

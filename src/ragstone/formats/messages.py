@@ -17,7 +17,10 @@ _KEYS = {
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
 _OTHER_ROLES = {"system", "developer", "tool", "function"}
 # Parts of a message that are not its text.
-_UNSAID = ("reasoning", "thinking", "tool_call", "tool_call_response", "tool_use", "tool_result")
+_UNSAID = (
+    *("reasoning", "thinking", "tool_call", "tool_call_response", "tool_use", "tool_result"),
+    *("blob", "uri", "file", "image", "image_url", "input_image"),
+)
 
 
 def decode(value: Any, is_json: bool = False) -> Any:

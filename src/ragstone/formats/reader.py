@@ -10,6 +10,7 @@ import difflib
 import hashlib
 import itertools
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
 from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce, find_mismatches
-from ragstone.formats.column_guess import numbered_columns
+from ragstone.formats.column_guess import map_options, numbered_columns
 from ragstone.formats.column_map import COMPLETED, check_map
 from ragstone.formats.common_fields import ABSENT
 from ragstone.formats.file_rows import check_encoding
@@ -49,7 +50,7 @@ BATCH_BYTES = 32 << 20
 _MOST_IDS_WATCHED = 200_000
 _MOST_NAMES_WATCHED = 1_000
 _ALIKE = 0.75
-_CHUNK_PARTS = frozenset(field.name for field in dataclasses.fields(Chunk))
+_CHUNK_PARTS = frozenset(field.name for field in dataclasses.fields(Chunk)) | {"table"}
 
 
 class Reader:
@@ -65,11 +66,27 @@ class Reader:
         self.tolerant = tolerant or getattr(format, "tolerant", False)
         self.report = Report()
         self.schema = samples_schema(format.given)
+        # The options of a command line that read the same samples again.
+        self.options: list[str] = []
 
     @property
     def name(self) -> str:
         """The sources as the user wrote them."""
         return " + ".join(str(source) for source in self.sources)
+
+    @property
+    def arguments(self) -> list[str]:
+        """The words of a command line that read the same samples again; `DATA` for what is not a file."""
+        return [*(source.name if source.place else "DATA" for source in self.sources), *self.options]
+
+    @property
+    def folder(self) -> str | None:
+        """The folder of the data, in which paths of images count; the working folder for rows in memory."""
+        places = [source.place for source in self.sources]
+        if not places or any(place and not place.is_local for place in places):
+            return None
+        paths = [os.path.abspath(place.path if place else ".") for place in places]
+        return os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in paths])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Checked samples; all problems of the file are raised together at the end."""
@@ -179,6 +196,7 @@ class _Builder:
         """Note contexts that are one text, unless the user chose how to split them."""
         if not self._separator and self._one_texts.remark:
             self._report.note(self._one_texts.remark)
+            self._report.options += self._one_texts.options
 
     def _check(self, draft: Draft) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -285,7 +303,7 @@ class _Checks:
         self._report.note_all(
             "parts of chunks that are not kept",
             sorted(self._unkept),
-            "chunks have text, id, score and source; --map contexts.source=NAME reads another part",
+            "chunks have text, id, score, source, page, image and table; --map contexts.source=NAME reads another part",
         )
         if not self._relevant or not self._retrieved:
             return
@@ -310,19 +328,19 @@ class _Checks:
 def open_reader(
     data: Any,
     format: str | None = None,
-    renames: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     limit: int | None = None,
     split_contexts: str | None = None,
     encoding: str | None = None,
 ) -> Reader:
     """A reader for a path, several paths or a table in memory; the format is detected unless it is named.
 
-    `renames` maps our names to the names in the data, as in `--map question=prompt`. `split_contexts` is the text between
+    `columns` maps our names to the names in the data, as in `--map question=prompt`. `split_contexts` is the text between
     the chunks of a cell, `encoding` that of text files. A reader is returned unchanged.
     """
     if isinstance(data, Reader):
         return data
-    back = check_map(renames or {})
+    back = check_map(columns or {})
     if isinstance(data, Dataset):
         data = data.table
     several = (
@@ -333,19 +351,29 @@ def open_reader(
     sources = [Source(item, back, separator, encoding or "utf-8") for item in (data if several else [data])]
     if len(sources) == 1:
         check_renames(sources[0])
-    return Reader(sources, find_format(format) if format else recognise(sources), limit)
+    reader = Reader(sources, find_format(format) if format else recognise(sources), limit)
+    reader.options = shlex.split(map_options(columns or {}))
+    for flag, value in (
+        ("format", format),
+        ("split-contexts", split_contexts),
+        ("encoding", encoding),
+        ("limit", limit),
+    ):
+        # Line breaks are written with a backslash, so that the command is one line.
+        reader.options += [f"--{flag}", str(value).replace("\n", "\\n").replace("\t", "\\t")] if value else []
+    return reader
 
 
 def read_dataset(
     data: Any,
     format: str | None = None,
-    renames: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     limit: int | None = None,
     split_contexts: str | None = None,
     encoding: str | None = None,
 ) -> Dataset:
     """All samples of a source in memory; the arguments are those of `open_reader`."""
-    reader = open_reader(data, format, renames, limit, split_contexts, encoding)
+    reader = open_reader(data, format, columns, limit, split_contexts, encoding)
     table = pa.Table.from_batches(list(reader.batches()), schema=reader.schema)
     return Dataset(table, reader.name, dict(reader.report.info))
 

@@ -27,6 +27,8 @@ class Report:
     notes: list[str] = field(default_factory=list)
     info: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, LeftOut] = field(default_factory=dict)
+    # Options of a command line that seem to fit the data.
+    options: list[str] = field(default_factory=list)
     _bare: tuple[str, list[str]] | None = None
     _bare_rows: int = 0
 
@@ -95,6 +97,7 @@ class Report:
         self.notes.clear()
         self.info.clear()
         self.left_out.clear()
+        self.options.clear()
         self.total = self._bare_rows = 0
         self._bare = None
 

@@ -56,7 +56,10 @@ def present_only(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def texts_of(chunks: Any) -> list[str] | None:
     """The texts of chunks, and the paths of images; None if no text is known."""
-    texts = [chunk["text"] or (image if is_image(image := chunk.get("source", "")) else "") for chunk in chunks or ()]
+    texts = [
+        chunk["text"] or chunk.get("image") or (image if is_image(image := chunk.get("source", "")) else "")
+        for chunk in chunks or ()
+    ]
     return None if chunks is None or (chunks and not any(texts) and ids_of(chunks)) else texts
 
 

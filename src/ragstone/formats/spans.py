@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from ragstone.data.usage import number_of
+from ragstone.formats.chunk_parts import further_parts, images_inside
 from ragstone.formats.messages import decode, find_text
 from ragstone.formats.tool_calls import chunks_of, query_of
 
@@ -67,6 +68,8 @@ class Span:
     tool: str
     query: str | None
     output: list[dict[str, Any]] | None
+    # Images in the messages that a model was given.
+    images: tuple[str, ...] = ()
 
 
 def unpack_spans(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -113,7 +116,14 @@ def parse_span(row: Mapping[str, Any]) -> Span | None:
         tool=str(_first(of_tool, _TOOLS) or row.get("name") or kind.lower()),
         query=query_of(_first(of_tool, _ARGUMENTS)) if of_tool else question,
         output=None if output is None else chunks_of(output),
+        images=_images(attributes),
     )
+
+
+def _images(attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    given = (_at(attributes, path) for path in _MESSAGES)
+    decoded = (decode(value) if not isinstance(value, str) or "image" in value else None for value in given)
+    return tuple(dict.fromkeys(image for value in decoded for image in images_inside(value)))
 
 
 def _first_token(events: Any) -> float:
@@ -164,6 +174,7 @@ def _chunk(document: Mapping[str, Any]) -> dict[str, Any]:
         "id": document.get("id"),
         "score": document.get("score"),
         "source": source if isinstance(source, str) else None,
+        **further_parts(document, metadata),
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ragstone.formats.chunk_parts import further_parts, images_of
 from ragstone.formats.messages import decode
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -37,7 +38,11 @@ def chunks_of(output: Any) -> Chunks:
         output = [output] if listed is None else listed
     if not isinstance(output, list):
         output = [output]
-    return [chunk for item in output if (chunk := _chunk(item))["text"].strip() or chunk["id"] is not None]
+    return [
+        chunk
+        for item in output
+        if (chunk := _chunk(item))["text"].strip() or chunk["id"] is not None or "image" in chunk
+    ]
 
 
 def _chunk(item: Any) -> dict[str, Any]:
@@ -50,9 +55,12 @@ def _chunk(item: Any) -> dict[str, Any]:
     name = next((about[key] for key in _IDS if isinstance(about.get(key), str | int) and str(about[key]).strip()), None)
     score = next((about[key] for key in _SCORES if type(about.get(key)) in (int, float)), None)
     source = next((about[key] for key in _SOURCES if isinstance(about.get(key), str)), None)
+    more = further_parts(inner, metadata)
+    if image := next(iter(images_of([item])), None):
+        more["image"] = image
     if text is None:
-        text = "" if name is not None else _written(inner)
-    return {"text": text, "id": name, "score": score, "source": source}
+        text = "" if name is not None or "image" in more else _written(inner)
+    return {"text": text, "id": name, "score": score, "source": source, **more}
 
 
 def query_of(arguments: Any) -> str | None:

@@ -120,12 +120,15 @@ def _exchange(spans: Sequence[Span]) -> dict[str, str | None]:
 
 
 def _contexts(spans: Sequence[Span]) -> list[dict[str, Any]] | None:
-    """The documents of the last reranker that has any, otherwise those of all retrievers by time."""
+    """The documents of the last reranker that has any, otherwise those of all retrievers by time; then images of messages."""
     rerankers = [span.documents for span in spans if span.kind == "RERANKER" and span.documents]
-    if rerankers:
-        return rerankers[-1]
-    found = [span.documents for span in spans if span.kind == "RETRIEVER" and span.documents is not None]
-    return [chunk for documents in found for chunk in documents] if found else None
+    found = rerankers[-1:] or [
+        span.documents for span in spans if span.kind == "RETRIEVER" and span.documents is not None
+    ]
+    chunks = [chunk for documents in found for chunk in documents or ()]
+    known = {chunk.get("image") for chunk in chunks}
+    images = dict.fromkeys(image for span in spans for image in span.images if image not in known)
+    return [*chunks, *({"text": "", "image": image} for image in images)] if found or images else None
 
 
 def _metadata(spans: Sequence[Span], totals: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ragstone.data.types import Chunk
+from ragstone.data.types import Chunk, is_image
 from ragstone.llm.base import LLMError, Reply, finite
 
 # Keys that systems and frameworks use; the first one present counts.
@@ -78,7 +78,7 @@ def _read_chunk(item: Any, name: str) -> Chunk:
     if isinstance(item, Chunk):
         return item
     if isinstance(item, str):
-        return Chunk(item)
+        return Chunk("", image=item) if is_image(item) else Chunk(item)
     if isinstance(item, Mapping):
         return _chunk_from(item, name)
     node = getattr(item, "node", item)
@@ -89,23 +89,27 @@ def _read_chunk(item: Any, name: str) -> Chunk:
         "id": getattr(node, "node_id", None) or getattr(node, "id", None) or more.get("id"),
         "score": getattr(item, "score", None),
         "source": more.get("source") or more.get("file_name"),
+        "metadata": more,
     }
     return _chunk_from(parts, name)
 
 
 def _chunk_from(parts: Mapping[str, Any], name: str) -> Chunk:
     text = next((parts[key] for key in _CHUNK_TEXT if isinstance(parts.get(key), str)), None)
-    if text is None:
-        raise LLMError(f"{name} returned a chunk without a text; it has {', '.join(map(str, parts)) or 'nothing'}")
     more = parts.get("metadata")
     more = more if isinstance(more, Mapping) else {}
+    image, page = (parts.get(key, more.get(key)) for key in ("image", "page"))
+    if text is None and not isinstance(image, str):
+        raise LLMError(f"{name} returned a chunk without a text; it has {', '.join(map(str, parts)) or 'nothing'}")
     chunk_id = next((value for key in _CHUNK_ID if (value := parts.get(key, more.get(key))) is not None), None)
     source = parts.get("source", more.get("source"))
     return Chunk(
-        text,
+        text or "",
         None if chunk_id is None else str(chunk_id),
         finite(parts.get("score")),
         None if source is None else str(source),
+        image if isinstance(image, str) else None,
+        str(page) if isinstance(page, str | int) else None,
     )
 
 

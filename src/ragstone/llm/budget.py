@@ -136,9 +136,9 @@ _INPUT_MARGIN = 1.3
 class Budget:
     """An amount of money that is not exceeded unless a call costs more than its reservation. Tracks what is spent and what is reserved for running calls."""
 
-    def __init__(self, limit_usd: float) -> None:
+    def __init__(self, limit_usd: float, spent_usd: float = 0.0) -> None:
         self.limit_usd = limit_usd
-        self.spent_usd = 0.0
+        self.spent_usd = spent_usd
         self.calls = 0
         self._reserved = 0.0
         self._is_spent = False
@@ -177,6 +177,11 @@ class Budget:
         self.spent_usd += used_usd
         self.calls += used_usd > 0
         self._wake()
+
+    def add(self, spent_usd: float, is_spent: bool) -> None:
+        """Count what other processes have spent, and whether a call of theirs was refused."""
+        self._is_spent |= is_spent
+        self.settle(0.0, spent_usd)
 
     def _wake(self) -> None:
         event, self._settled = self._settled, None

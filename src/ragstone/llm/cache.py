@@ -283,7 +283,7 @@ def request_key(signature: str, address: str, request: Request) -> str:
             "kind": "chat",
             "model": signature,
             "address": address,
-            "messages": [[message.role, message.content, *message.documents] for message in messages],
+            "messages": [message.key for message in messages],
             "format": request.reply_format,
             "schema": request.schema,
             "temperature": request.temperature,

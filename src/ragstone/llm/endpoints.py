@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -117,6 +117,30 @@ _SERVERS = {
 }
 SERVERS = tuple(name for name in _SERVERS if name not in ("anthropic", "endpoint"))
 _API_VERSION = "2024-10-21"
+
+
+# One address, several servers of one model, or a file with their addresses, one per line.
+BaseURL = str | Sequence[str] | None
+
+
+def list_addresses(base_url: BaseURL) -> list[str]:
+    """The addresses of a list, of which some may be files of addresses, or of one file; empty for one address or none."""
+    found = []
+    for text in [base_url] if isinstance(base_url, str) else base_url or ():
+        if "://" not in text and os.path.isfile(text):
+            with open(text, encoding="utf-8-sig", errors="replace") as stream:
+                found += [address for line in stream if (address := line.partition("#")[0].strip())]
+            if not found:
+                raise UsageError(f"{text} has no addresses: write one per line.")
+        elif not isinstance(base_url, str):
+            found.append(text)
+    return list(dict.fromkeys(found))
+
+
+def find_endpoints(provider: str, model: str, base_url: BaseURL = None) -> list[Endpoint]:
+    """Find the endpoints of a model at one address or at several."""
+    addresses: list[Any] = list_addresses(base_url) or [base_url if isinstance(base_url, str) else None]
+    return [find_endpoint(provider, model, address) for address in addresses]
 
 
 def find_endpoint(provider: str, model: str, base_url: str | None = None) -> Endpoint:

@@ -19,13 +19,15 @@ from ragstone.llm.batches import BatchAPI, BatchSettings
 from ragstone.llm.budget import Budget, Budgeted, Deadline, Prices, load_prices, price_for
 from ragstone.llm.cache import Cache, Cached, speed_name
 from ragstone.llm.concurrency import gather_then_raise
-from ragstone.llm.endpoints import SERVERS, Endpoint, find_endpoint
+from ragstone.llm.endpoint_pool import EndpointPool
+from ragstone.llm.endpoints import SERVERS, BaseURL, Endpoint, find_endpoint, find_endpoints, list_addresses
 from ragstone.llm.limits import Limited, Limiter
 from ragstone.llm.user_code import split_file_name
 from ragstone.llm.wrappers import Offline, Quoting, Recorded, Retrying
 
 if TYPE_CHECKING:
     from ragstone.llm.embeddings import BatchedEmbedder
+    from ragstone.llm.providers.openai import OpenAIEndpoint
 
 
 Model = str | Callable[[list[str]], Any] | LLM
@@ -47,7 +49,7 @@ def _open_model(
     model: Model,
     client: HttpClient,
     timeout_s: float,
-    base_url: str | None = None,
+    base_url: BaseURL = None,
     body: Mapping[str, Any] | None = None,
 ) -> _Opened:
     """Open the provider of a model that is a name, a function or an LLM. `body` has further fields of its requests."""
@@ -63,25 +65,41 @@ def _open_model(
         return _Opened(load_function(*in_file))
     provider, name = _split_name(model)
     if provider in SERVERS:
-        return _open_endpoint(replace(find_endpoint(provider, name, base_url), body=body or {}), client, timeout_s)
+        from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
+
+        endpoints = [replace(one, body=body or {}) for one in find_endpoints(provider, name, base_url)]
+        return _open_servers(OpenAIChat, endpoints, base_url, client, timeout_s)
     if body:
         names = ", ".join(f"{server}/" for server in SERVERS)
         raise UsageError(f"{model} takes no parameters. They are passed to functions, commands, addresses and {names}.")
     from ragstone.llm.providers.litellm import LiteLLM  # noqa: PLC0415
 
-    llm = LiteLLM(model, timeout_s, base_url)
-    return _Opened(llm, show_address(base_url or ""), llm.check_installed)
+    llm = LiteLLM(model, timeout_s, address := _only_address(base_url, model))
+    return _Opened(llm, show_address(address or ""), llm.check_installed)
 
 
-def _open_endpoint(endpoint: Endpoint, client: HttpClient, timeout_s: float) -> _Opened:
-    from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
+def _open_servers(
+    kind: type[OpenAIEndpoint], endpoints: Sequence[Endpoint], base_url: BaseURL, client: HttpClient, timeout_s: float
+) -> _Opened:
+    """Open a model at one address, or at several: these are not part of the cache key, because any of them may reply."""
+    llms: list[Any] = [kind(endpoint, client, timeout_s) for endpoint in endpoints]
+    if not list_addresses(base_url):
+        return _Opened(llms[0], endpoints[0].shown, endpoints[0].check_key)
+    pool = EndpointPool(list(zip((endpoint.shown for endpoint in endpoints), llms, strict=True)))
+    # They have the same key, which only some of the addresses need.
+    return _Opened(pool, check=max(endpoints, key=lambda endpoint: endpoint.lacks_key).check_key)
 
-    return _Opened(OpenAIChat(endpoint, client, timeout_s), endpoint.shown, endpoint.check_key)
+
+def _only_address(base_url: BaseURL, model: str) -> str | None:
+    if len(addresses := list_addresses(base_url)) > 1:
+        raise UsageError(f"{model} takes one address: name one --base-url.")
+    return addresses[0] if addresses else str(base_url) if base_url else None
 
 
-def open_batches(model: str, base_url: str | None, folder: str | None, client: HttpClient, timeout_s: float) -> _Opened:
+def open_batches(model: str, base_url: BaseURL, folder: str | None, client: HttpClient, timeout_s: float) -> _Opened:
     """Open a model and its batch API; with a folder, files in place of the API."""
     provider, name = _split_name(model)
+    base_url = _only_address(base_url, f"{model} in batches")
     if provider == "anthropic" and folder is None:
         from ragstone.llm.providers.anthropic import VERSION, AnthropicBatches, AnthropicChat  # noqa: PLC0415
 
@@ -108,13 +126,13 @@ def open_batches(model: str, base_url: str | None, folder: str | None, client: H
     )
 
 
-def _find_server(name: str, base_url: str | None, output: str, local: str) -> Endpoint:
-    """Find the endpoint of a model of embeddings or token probabilities."""
+def _find_servers(name: str, base_url: BaseURL, output: str, local: str) -> list[Endpoint]:
+    """Find the endpoints of a model of embeddings or token probabilities."""
     provider, model = _split_name(name)
     if provider not in SERVERS:
         prefixes = ", ".join(f"{server}/" for server in SERVERS)
         raise UsageError(f"'{name}' has no {output}. Names begin with {prefixes}; {local} run on this machine.")
-    return find_endpoint(provider, model, base_url)
+    return find_endpoints(provider, model, base_url)
 
 
 def _split_name(model: str) -> tuple[str, str]:
@@ -143,7 +161,7 @@ class GatewaySettings:
     cache: Cache | None = None
     budget: Budget | None = None
     prices: Prices = field(default_factory=load_prices)
-    base_url: str | None = field(default=None, repr=False)
+    base_url: BaseURL = field(default=None, repr=False)
     patience: Patience = field(default_factory=Patience)
     # Return cached replies only.
     offline: bool = False
@@ -181,6 +199,7 @@ class Gateway:
         self._deadline = Deadline(settings.deadline_s)
         self._llms: dict[str | int, LLM] = {}
         self._embedders: list[BatchedEmbedder] = []
+        self._pools: list[EndpointPool] = []
 
     def open_llm(self, model: Model, version: str = "", body: Mapping[str, Any] | None = None) -> LLM:
         """Open a model with cache, budget, retries, limits and recording; the same object for the same model.
@@ -203,7 +222,10 @@ class Gateway:
         """Open the model at an endpoint, with the same wrappers."""
         key = f"{endpoint.name} at {endpoint.shown} {version}"
         if key not in self._llms:
-            self._llms[key] = self._keep(_open_endpoint(endpoint, self._client, self.timeout_s), version)
+            from ragstone.llm.providers.openai import OpenAIChat  # noqa: PLC0415
+
+            chat = _open_servers(OpenAIChat, [endpoint], None, self._client, self.timeout_s)
+            self._llms[key] = self._keep(chat, version)
         return self._llms[key]
 
     def open_embedder(self, name: str) -> BatchedEmbedder:
@@ -212,9 +234,10 @@ class Gateway:
         from ragstone.llm.providers.openai_vectors import OpenAIEmbeddings  # noqa: PLC0415
 
         settings = self._settings
-        endpoint = _find_server(name, settings.base_url, "embeddings", "local and local/NAME")
-        model = self._wrap(OpenAIEmbeddings(endpoint, self._client, settings.timeout_s), endpoint.check_key)
-        embedder = BatchedEmbedder(model, settings.cache, endpoint.shown, settings.concurrency, self._quoting)
+        endpoints = _find_servers(name, settings.base_url, "embeddings", "local and local/NAME")
+        opened = _open_servers(OpenAIEmbeddings, endpoints, settings.base_url, self._client, settings.timeout_s)
+        model = self._wrap(opened.llm, opened.check)
+        embedder = BatchedEmbedder(model, settings.cache, opened.address, settings.concurrency, self._quoting)
         self._embedders.append(embedder)
         return embedder
 
@@ -222,11 +245,12 @@ class Gateway:
         """Open a model of token probabilities with the same wrappers."""
         from ragstone.llm.providers.openai_vectors import OpenAICompletions  # noqa: PLC0415
 
-        endpoint = _find_server(name, self._settings.base_url, "token probabilities", "local/NAME and hf/NAME")
-        provider = OpenAICompletions(endpoint, self._client, self._settings.timeout_s)
+        settings = self._settings
+        endpoints = _find_servers(name, settings.base_url, "token probabilities", "local/NAME and hf/NAME")
         key = f"scorer {name}"
         if key not in self._llms:
-            self._llms[key] = self._keep(_Opened(provider, f"{endpoint.shown} completions", endpoint.check_key))
+            opened = _open_servers(OpenAICompletions, endpoints, settings.base_url, self._client, settings.timeout_s)
+            self._llms[key] = self._keep(opened._replace(address=f"{opened.address} completions".strip()))
         return RemoteScorer(self._llms[key])
 
     def _keep(self, opened: _Opened, version: str = "") -> LLM:
@@ -250,6 +274,8 @@ class Gateway:
     def _wrap(self, llm: LLM, check: Callable[[], None], address: str = "", in_batches: bool = False) -> LLM:
         """Wrap a model in limits, retries and budget, or for a quote."""
         settings = self._settings
+        if isinstance(llm, EndpointPool):
+            self._pools.append(llm)
         if self._quoting:
             speed = settings.cache.read_speed(speed_name(llm, address)) if settings.cache else None
             price = price_for(llm.name, settings.prices, settings.budget)
@@ -262,8 +288,9 @@ class Gateway:
 
     @property
     def problem(self) -> str | None:
-        """A problem that does not fail the run: replies that could not be stored."""
-        return self._settings.cache.problem if self._settings.cache else None
+        """A problem that does not fail the run: replies that could not be stored, or servers that failed."""
+        found = [getattr(self._settings.cache, "problem", None), *(pool.problem for pool in self._pools)]
+        return "; ".join(filter(None, found)) or None
 
     async def close(self) -> None:
         """Close all models and connections. Called once, at the end of a run."""

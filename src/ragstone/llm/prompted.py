@@ -35,6 +35,7 @@ from ragstone.llm.base import (
 from ragstone.llm.prompts import Prompt, PromptBook
 from ragstone.llm.prompts.fence import Data, harmless
 from ragstone.llm.reply_parser import drop_thoughts, read_reply, repeats_itself
+from ragstone.llm.vision import Vision, take_images
 from ragstone.llm.wrappers import record_rejection
 
 T = TypeVar("T", bound=BaseModel)
@@ -213,12 +214,14 @@ def _with_seed(request: Request, seed: int) -> Request:
 class Judge:
     """Asks a model for claims, verdicts and other structured replies."""
 
-    def __init__(self, llm: LLM, prompts: PromptBook, temperature: float = 0.0) -> None:
-        self.llm = llm
-        self.prompts = prompts
+    def __init__(
+        self, llm: LLM, prompts: PromptBook, temperature: float = 0.0, vision: Vision | None = None, note: str = ""
+    ) -> None:
+        """`vision` is for models that see images. `note` becomes a part of the signature."""
+        self.llm, self.prompts, self.vision = llm, prompts, vision
         self.temperature = temperature
         # Identifies the judge in the signature of a score; the hashes of prompts are added by `prompt_hash`.
-        self.signature = f"{llm.signature},temperature={temperature:g}"
+        self.signature = f"{llm.signature},temperature={temperature:g}{note}"
         self._structured = StructuredLLM(llm)
 
     def prompt_hash(self, name: str) -> str:
@@ -262,8 +265,10 @@ class Judge:
         """Like `ask`, and also return the raw reply with its log-probabilities."""
         page = self.prompts.get(prompt) if isinstance(prompt, str) else prompt
         guess_text = guess.model_dump_json()
+        data, images = take_images(data, self.vision) if self.vision else (data, ())
+        *constant, last = page.render(data)
         request = Request(
-            messages=page.render(data),
+            messages=(*constant, replace(last, images=images)),
             prompt=page.name,
             prompt_hash=page.hash,
             schema=bounded_schema(kind, guess.model_dump(), bounds or {}),

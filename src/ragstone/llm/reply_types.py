@@ -34,8 +34,7 @@ def read_verdict(value: Any) -> Any:
     """Normalise a verdict that is written as another form of the same word."""
     if not isinstance(value, str):
         return value
-    word = re.sub(r"[\s_-]+", " ", value.strip(" \t\n.!*_`\"'")).casefold()
-    return _VERDICT_WORDS.get(word, value)
+    return _VERDICT_WORDS.get(re.sub(r"[\s_-]+", " ", value.strip(" \t\n.!*_`\"'")).casefold(), value)
 
 
 def _read_word(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """One limit and one budget shared by many processes.
 
-A `Referee` runs in one process, for example a cluster actor. Workers use `DistantLimiter` and `DistantBudget`, which call it.
-If a worker dies and rejoins, its slots are released. Money reserved for its unfinished calls counts as spent, because the
-server may charge for them.
+A `Referee` runs in one process, for example a cluster actor. Workers, `NAME/PROCESS`, use `DistantLimiter` and `DistantBudget`,
+which call it. If a worker rejoins as another process, the slots of the dead one are released. Money reserved for its unfinished
+calls counts as spent, because the server may charge for them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Rules(NamedTuple):
     requests_per_minute: float | None
     tokens_per_minute: float | None
     budget_usd: float | None
+    spent_usd: float = 0.0
 
 
 class Referee:
@@ -30,16 +31,22 @@ class Referee:
 
     def __init__(self, rules: Rules) -> None:
         self._limiter = Limiter(rules.concurrency, rules.requests_per_minute, rules.tokens_per_minute)
-        self._budget = None if rules.budget_usd is None else Budget(rules.budget_usd)
+        self._rules = rules
+        self._budget = None if rules.budget_usd is None else Budget(rules.budget_usd, rules.spent_usd)
         self._numbers = itertools.count()
+        self._processes: dict[str, str] = {}
+        self._dead: set[str] = set()
         self._slots: dict[str, set[int]] = {}
         self._reservations: dict[str, dict[int, float]] = {}
 
     async def join(self, worker: str) -> None:
-        """Register a worker. If it was registered before, release its slots and settle its reservations."""
-        for _ in self._slots.pop(worker, ()):
+        """Register a worker. Release the slots of its dead process, if there is one, and settle its reservations."""
+        name = worker.partition("/")[0]
+        dead, self._processes[name] = self._processes.get(name, ""), worker
+        self._dead.add(dead)
+        for _ in self._slots.pop(dead, ()):
             self._limiter.leave(0.0)
-        for amount in self._reservations.pop(worker, {}).values():
+        for amount in self._reservations.pop(dead, {}).values():
             if self._budget:
                 self._budget.settle(amount, amount)
 
@@ -48,6 +55,8 @@ class Referee:
         began = await self._limiter.enter(tokens)
         number = next(self._numbers)
         self._slots.setdefault(worker, set()).add(number)
+        if worker in self._dead:  # it died while this call waited, and will not release the slot
+            await self.leave(worker, number, 0.0, None, [0, 0])
         return number, began
 
     async def leave(
@@ -70,6 +79,8 @@ class Referee:
             return -1, str(stopped)
         number = next(self._numbers)
         self._reservations.setdefault(worker, {})[number] = amount_usd
+        if worker in self._dead:
+            await self.settle(worker, number, 0.0)
         return number, None
 
     async def settle(self, worker: str, number: int, used_usd: float) -> None:
@@ -78,9 +89,9 @@ class Referee:
         if amount is not None and self._budget:
             self._budget.settle(amount, used_usd)
 
-    async def spent_usd(self) -> float:
-        """Return what all workers have spent."""
-        return self._budget.spent_usd if self._budget else 0.0
+    async def spent(self) -> tuple[float, bool]:
+        """Return what all workers have spent, and whether the budget refused a call."""
+        return (self._budget.spent_usd - self._rules.spent_usd, self._budget.is_spent) if self._budget else (0.0, False)
 
 
 # A worker calls the referee with the name of a method and its arguments; `Tell` does not wait for the result.
@@ -104,11 +115,8 @@ class DistantLimiter(Limiter):
 
     def leave(self, began: float, error: BaseException | None = None, estimated: int = 0, used: int = 0) -> None:
         """Release the slot without waiting for the referee."""
-        trouble = None
-        if isinstance(error, LLMBusyError):
-            trouble = (error.retry_after_s, error.slow_down, error.timed_out)
-        numbers = self._numbers[began]
-        number = numbers.pop()
+        trouble = (error.retry_after_s, error.slow_down, error.timed_out) if isinstance(error, LLMBusyError) else None
+        number = (numbers := self._numbers[began]).pop()
         if not numbers:
             del self._numbers[began]
         self._tell("leave", self._worker, number, began, trouble, [estimated, used])

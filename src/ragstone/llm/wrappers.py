@@ -34,7 +34,7 @@ class Retrying(LLMWrapper):
     async def complete(self, request: Request) -> Reply:
         """Return the reply with the number of attempts."""
         reply, attempts = await retry(lambda: self._llm.complete(request), self._patience, request.retry_late)
-        return reply if attempts == 1 else replace(reply, attempts=attempts)
+        return reply if attempts == 1 else replace(reply, attempts=attempts - 1 + reply.attempts)
 
 
 @dataclass(frozen=True, slots=True)

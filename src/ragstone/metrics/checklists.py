@@ -14,6 +14,7 @@ from ragstone.data.share import Share
 from ragstone.data.types import CheckedItem, Chunk
 from ragstone.errors import Skip
 from ragstone.registry import evidence, metric
+from ragstone.storage.images import texts_with_images
 from ragstone.tools.checklists import NO, YES, Checklist, DecisionTree
 from ragstone.tools.protocols import Rater
 
@@ -23,7 +24,7 @@ _COMMON: dict[str, Any] = {
     "judges": "answer",
     "source": "checklists by a judge, as in CheckEval (Lee et al. 2024) and RocketEval (Wei et al. 2025)",
     "misleads": (
-        "It depends on the judge and on the wording of the items. All items count the same. A judge that calls hard items not "
+        "It depends on the judge. The wording of the items matters. All items count the same. A judge that calls hard items not "
         "applicable raises the score."
     ),
     # One model call per row: computed only if named.
@@ -49,8 +50,7 @@ async def own_checks(question: str, answer: str, metadata: dict[str, Any], rater
 def checklist(own_checks: Sequence[CheckedItem]) -> float:
     """Share of the sample's own checklist that the answer meets, by a judge.
 
-    Items with yes / items with yes or no; items that are not applicable do not count. The items are in
-    `metadata.checklist`. Skipped if the answer is empty, if there is no checklist, or if no item is applicable.
+    Items of `metadata.checklist` with yes / items with yes or no; items that are not applicable do not count. Skipped if the answer is empty, if there is no checklist, or if no item is applicable.
     """
     return share_met("checklist item", own_checks)
 
@@ -70,7 +70,7 @@ def register_checklists(checklists: Iterable[Checklist | DecisionTree]) -> list[
     for items in checklists:
         checks = _make_evidence(items)
         is_tree = isinstance(items, DecisionTree)
-        evidence(prompts=("decision" if is_tree else "checklist",), signature=_hash_of(items))(checks)
+        evidence(prompts=("decision" if is_tree else "checklist",), signature=_hash_of(items), images=True)(checks)
         names.append(f"checklist.{items.name}")
         shown = "contexts" if "contexts" in items.shows else "question"
         metric(names[-1], **(_TREE if is_tree else _COMMON), against=shown)(_make_metric(items, checks.__name__))
@@ -87,7 +87,7 @@ def _make_evidence(items: Checklist | DecisionTree) -> Callable[..., Any]:
     async def checks(*, question: str, answer: str, rater: Rater, contexts: Sequence[Chunk] = ()) -> list[CheckedItem]:
         if not answer.strip():
             raise Skip("the answer is empty")
-        return await rater.check(items, question, answer, [chunk.text for chunk in contexts])
+        return await rater.check(items, question, answer, texts_with_images(contexts))
 
     checks.__name__ = checks.__qualname__ = f"{items.name}_checks"
     checks.__doc__ = f"The verdict on each item of the checklist {items.name}, or on each question of its path."

@@ -21,7 +21,7 @@ CITE = "Instruct the generator to cite a chunk after every sentence, and show it
 CITE_RIGHT = "Instruct the generator to cite only the chunks that a sentence is taken from, or let it quote them first."
 NO_CITATIONS = "the answer has no citations"
 _CITATION = "citation"
-_JUDGED = "It depends on the judge of claims and verdicts, and on finding the claim's sentence in the answer."
+_JUDGED = "It depends on the judge of claims and verdicts. The claim's sentence must be found in the answer."
 _COMMON: dict[str, Any] = {
     "family": "citations",
     "judges": "answer",
@@ -72,8 +72,8 @@ def citation_precision(
 ) -> Share:
     """Share of the citations that support the claims next to them.
 
-    Citations whose chunk supports a claim of the part that they belong to, or is needed for it / citations of claims. A
-    citation is not needed if it does not support the claim and the others do without it. One of a chunk that was not retrieved
+    Citations whose chunk supports a claim of their part, or is needed for it / citations of claims. A citation
+    is not needed if it does not support the claim and the others do without it. A chunk that was not retrieved
     counts 0. Claims but no citations: 0. Skipped if the answer makes no claims.
     """
     found = _support(answer_claims_in_contexts, answer_claims_in_all_contexts, answer_citations, claim_citations)
@@ -104,7 +104,7 @@ def citation_f1(
     "uncited_claims",
     **_OWN,
     better="lower",
-    misleads="It does not matter what is cited. A paragraph with one citation at its end has mostly uncited claims.",
+    misleads="It does not matter what is cited. A paragraph with one citation at its end is mostly uncited.",
 )
 def uncited_claims(claim_citations: Sequence[Sequence[int]]) -> float:
     """Share of the answer that cites nothing.
@@ -139,7 +139,7 @@ def wrongly_cited_claims(
     "unresolved_citations",
     **_OWN,
     better="lower",
-    misleads="Marks that were meant for another list, such as the numbers of a document's own references, count too.",
+    misleads="Marks meant for another list, such as a document's own references, count too.",
 )
 def unresolved_citations(answer_citations: Sequence[CitedPart]) -> float:
     """Share of the citations that name nothing that was retrieved: invented numbers, ids and addresses.

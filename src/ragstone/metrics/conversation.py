@@ -17,7 +17,7 @@ from ragstone.registry import metric
 from ragstone.text.overlap import content_stems
 from ragstone.text.refusals import find_refusal
 
-_COMPLETED = "It depends on how the question is completed; the local rule joins it to the question that it continues."
+_COMPLETED = "It depends on how the question is completed; the local rule joins it to the one that it continues."
 
 
 @metric(
@@ -26,7 +26,7 @@ _COMPLETED = "It depends on how the question is completed; the local rule joins 
     judges="answer",
     against="history",
     source="Ragstone",
-    misleads=f"{_COMPLETED} Words count, not meaning: a chunk with other words for the same thing counts as off the subject.",
+    misleads=f"{_COMPLETED} Words count, not meaning.",
 )
 def context_carryover(
     carried_words: Sequence[str],
@@ -37,8 +37,8 @@ def context_carryover(
 ) -> float:
     """Whether the answer to a follow-up is about the subject of the earlier turns.
 
-    Carried words are the content words that the completed question has and the question lacks. Carried words in the answer,
-    or in a text that supports one of its claims / carried words. These texts are the retrieved chunks and, as one text with
+    Carried words: content words of the completed question that the question lacks. Carried words in the answer,
+    or in a text that supports one of its claims / carried words. The texts are the chunks and, as one text with
     all carried words, the earlier turns. Skipped if the question does not depend on earlier turns or the answer makes no
     claims.
     """
@@ -59,7 +59,7 @@ def context_carryover(
     judges="question",
     against="history",
     source="Ragstone; the task is that of QReCC (Anantha et al. 2021)",
-    misleads=f"{_COMPLETED} Words count, not meaning: a good question in other words scores low.",
+    misleads=f"{_COMPLETED} Words count, not meaning.",
     aliases=("standalone_question", "query_rewriting"),
 )
 def question_rewriting(standalone_question: str, rewritten_question: str) -> float:
@@ -83,8 +83,8 @@ def question_rewriting(standalone_question: str, rewritten_question: str) -> flo
     against="history",
     source="Ragstone",
     version=2,
-    misleads="An answer that is wrong counts, and a refusal is right if the documents do not have the answer. Refusals are "
-    "found by their phrases. A file with all turns of a conversation counts its first turns several times.",
+    misleads="Wrong answers count; refusals never do, even right ones. Refusals are "
+    "found by their phrases. A file with all turns counts the first turns several times.",
 )
 def conversation_completeness(answer: str, history: Sequence[Turn]) -> float:
     """Share of the questions of the conversation, up to this turn, that got an answer.

@@ -61,7 +61,7 @@ def score(crag_outcome: str) -> float:
     "crag.graded_score",
     **_COMMON,
     bounds=(-1.0, 1.0),
-    misleads=f"{_MISLEADS} CRAG's people decide what is acceptable; here a contradicted claim decides, which is stricter.",
+    misleads=f"{_MISLEADS} In CRAG people decide what is acceptable; here a contradicted claim does, which is stricter.",
 )
 def graded_score(crag_outcome: str, answer_claims_in_reference: Sequence[str]) -> float:
     """Truthfulness with half a point for an acceptable answer: one that is correct but also contains an error.
@@ -78,7 +78,7 @@ def graded_score(crag_outcome: str, answer_claims_in_reference: Sequence[str]) -
 def accuracy(crag_outcome: str) -> float:
     """Share of correct answers.
 
-    1 if the answer is correct by the rules of `crag.score`, else 0.
+    By the rules of `crag.score`.
     """
     return float(crag_outcome == CORRECT)
 
@@ -87,7 +87,7 @@ def accuracy(crag_outcome: str) -> float:
 def missing(crag_outcome: str) -> float:
     """Share of missing answers.
 
-    1 if the answer is empty or declines by the rules of `crag.score`, else 0.
+    Empty or declining, by the rules of `crag.score`.
     """
     return float(crag_outcome == MISSING)
 
@@ -102,6 +102,6 @@ def missing(crag_outcome: str) -> float:
 def hallucination(crag_outcome: str) -> float:
     """Share of incorrect answers, which CRAG calls hallucinated.
 
-    1 if the answer is neither correct nor missing by the rules of `crag.score`, else 0.
+    Neither correct nor missing by the rules of `crag.score`.
     """
     return float(crag_outcome == INCORRECT)

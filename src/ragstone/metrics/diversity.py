@@ -26,8 +26,8 @@ _COMMON: dict[str, Any] = {
     "against": "answer",
     "source": "Distinct-n (Li et al. 2016)",
     "misleads": (
-        "It falls with the length of the texts and the number of rows: compare only runs on the same questions with "
-        "answers of similar length. Gibberish is very diverse."
+        "It falls with the length and number of texts: compare runs on the same questions with answers of "
+        "similar length. Gibberish is very diverse."
     ),
     "sets": ("reference_free",),
     "columnar": True,
@@ -109,8 +109,8 @@ def _corpus(n: int) -> Corpus:
 def distinct_1(answer_word_hashes: Ragged) -> Cells:
     """Share of distinct words in the answer.
 
-    Distinct words / words. The score of a run is computed over all answers together, so it also reveals a system that
-    repeats itself. Skipped if the answer has no words.
+    Distinct words / words. A run is scored over all answers together, which reveals a system that repeats
+    itself. Skipped if the answer has no words.
     """
     return _within_rows(answer_word_hashes, 1, "the answer has no words")
 

@@ -114,7 +114,7 @@ def fact_mrr_mean(fact_ranks: Ragged, k: int | None = None) -> Cells:
 @metric(
     "fact_ndcg",
     **_RANKING,
-    misleads=f"{_SPLIT} The ideal is the best order of the retrieved chunks, so a retrieval that misses facts can reach 1.",
+    misleads=f"{_SPLIT} A retrieval that misses facts can reach 1.",
     aliases=("dial.ndcg",),
 )
 def fact_ndcg(chunk_relevance: Ragged, k: int | None = None) -> Cells:

@@ -68,8 +68,8 @@ def _groups(found: Sequence[Sequence[Chunk]]) -> Iterator[list[int]]:
     against="answer",
     source="FActScore (Min et al. 2023)",
     misleads=(
-        "It depends on the judge, and on the corpus: a true claim that is not in it counts as unsupported. Without a penalty, "
-        "short and vague answers score well. Answers that decline are left out, so read it with `refusal`."
+        "It depends on the judge. A true claim that is not in the corpus counts as unsupported. Without a penalty, short and vague "
+        "answers score well. Answers that decline are left out: read it with `refusal`."
     ),
     aliases={"factscore.length_penalised": {"gamma": 10}},
     # It needs a corpus.
@@ -78,8 +78,8 @@ def _groups(found: Sequence[Sequence[Chunk]]) -> Iterator[list[int]]:
 def factscore(answer_claims_in_corpus: Sequence[str], declining_words: Sequence[str], gamma: int = 0) -> float:
     """Share of the answer's claims that a corpus supports.
 
-    Answer claims that the nearest passages of the corpus entail / answer claims. `gamma=10` is FActScore's length penalty: an
-    answer with n < gamma claims is multiplied by exp(1 − gamma / n). Skipped if the answer is empty, declines or makes no
+    Answer claims that the nearest passages of the corpus entail / answer claims. `gamma=10` is FActScore's
+    length penalty: × exp(1 − gamma / n) for n < gamma claims. Skipped if the answer is empty, declines or makes no
     claims: FActScore is the mean over the answers given.
     """
     if gamma < 0:

@@ -15,6 +15,7 @@ from ragstone.data.types import Chunk, Grade
 from ragstone.errors import Skip
 from ragstone.metrics.checklists import register_checklists
 from ragstone.registry import evidence, metric
+from ragstone.storage.images import texts_with_images
 from ragstone.tools.aspects import Aspect, packaged_aspects, read_aspects
 from ragstone.tools.checklists import read_checklists
 from ragstone.tools.protocols import Rater
@@ -41,7 +42,7 @@ def _register(aspects: Iterable[Aspect]) -> list[str]:
         for with_reference in (False, True):
             grade = _make_evidence(aspect, with_reference)
             asked = "pass_fail" if aspect.is_binary else "grade"
-            evidence(prompts=(asked, "own_reference"), signature=_hash_of(aspect))(grade)
+            evidence(prompts=(asked, "own_reference"), signature=_hash_of(aspect), images=True)(grade)
             names.append(f"grade.{aspect.name}" + ".with_reference" * with_reference)
             shown = "contexts" if "contexts" in aspect.shows else "question"
             metric(
@@ -72,7 +73,7 @@ def _make_evidence(aspect: Aspect, with_reference: bool) -> Callable[..., Any]:
         if not answer.strip():
             raise Skip("the answer is empty")
         reference = references[0] if with_reference else None
-        return await rater.grade(aspect, question, answer, [chunk.text for chunk in contexts], reference)
+        return await rater.grade(aspect, question, answer, texts_with_images(contexts), reference)
 
     grade.__name__ = grade.__qualname__ = f"{aspect.name}_grade" + "_with_reference" * with_reference
     grade.__doc__ = f"The judge's grade of the answer for {aspect.words}{_given(with_reference)}."

@@ -54,13 +54,13 @@ def exact_match(shared_with_references: Ragged, answer_tokens: Tokens, reference
 @metric(
     "contains",
     **{**_COMMON, "source": f"RecallEM, {_ADLAKHA}"},
-    misleads="A long answer that lists everything also contains the reference; so does a denial of it.",
+    misleads="An answer that lists everything contains the reference; so does a denial of it.",
     aliases=("recall_em", "lexical_match"),
 )
 def contains(answer_tokens: Tokens, reference_tokens: Nested[Tokens]) -> Cells:
     """Whether the answer contains a reference verbatim after normalisation.
 
-    1 if a normalised reference is a substring of the normalised answer, else 0. Empty references are ignored; skipped if
+    A normalised reference is a substring of the normalised answer. Empty references are ignored; skipped if
     all are empty.
     """
     answers, references = answer_tokens.joined(), reference_tokens.inner.joined()
@@ -145,7 +145,7 @@ def squad_f1(answer: str, references: list[str]) -> float:
 @metric(
     "k_precision",
     **{**_COMMON, "against": "contexts", "source": f"K-Precision, {_ADLAKHA}; unitxt faithfulness"},
-    misleads="Words are compared one by one: an answer can reuse the context's words to state something else.",
+    misleads="An answer can use the same words to state something else.",
     aliases={"unitxt.faithfulness": {"aggregate": "max"}},
     sets={"unitxt": {"aggregate": "max"}, "reference_free": {}},
     headline=11,

@@ -138,8 +138,8 @@ def _only(left: _Left, stems: list[int]) -> list[tuple[int, int, int]]:
     against="references",
     source="METEOR (Banerjee & Lavie 2005; Lavie & Agarwal 2007), as nltk computes it",
     misleads=(
-        "Synonyms count only if a WordNet is installed, so machines can differ; the signature lists the stages. Stems and "
-        "synonyms are English. It rewards recall: a long answer loses little."
+        "Synonyms count only if a WordNet is installed, so machines differ; the signature lists the stages. "
+        "Stems and synonyms are English. A long answer loses little."
     ),
     aliases=("meteor_score", "nltk.meteor_score"),
     sets=("traditional",),
@@ -150,7 +150,7 @@ def meteor(aligned_words: Ragged, aligned_chunks: Ragged, word_pairs: WordPairs)
 
     P R / (0.9 P + 0.1 R) × (1 − 0.5 (chunks / aligned words)³), where a chunk is a run of aligned words adjacent in both
     texts; best over references. Words are lower-cased without punctuation (nltk leaves this to the caller). Identical
-    texts score slightly below 1, as they are one chunk. Nothing aligned: 0.
+    texts score slightly below 1. Nothing aligned: 0.
     """
     said, expected = (side.lengths for side in word_pairs.sides)
     aligned = np.maximum(aligned_words.values, 1)

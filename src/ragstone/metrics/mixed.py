@@ -110,7 +110,7 @@ def register_mixture(mixture: Mixture) -> str:
         family=FAMILY,
         judges=parts[0][0].spec.judges,
         against=parts[0][0].spec.against,
-        source="weighted mean; weights equal or fitted to labels (ragstone agree --mix)",
+        source="weighted mean; weights equal or fitted (ragstone agree --mix)",
         misleads=_MISLEADS,
         columnar=True,
         slow=True,

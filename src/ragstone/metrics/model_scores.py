@@ -52,8 +52,7 @@ def _check_answer(answer: str) -> None:
     against="question",
     source="unitxt answer reward, by OpenAssistant/reward-model-deberta-v3-large-v2",
     misleads=(
-        "It models what people like, not what is true: long, polite, confident answers gain. It sees neither contexts nor "
-        "references. Values of different models cannot be compared."
+        "Long, polite, confident answers gain, true or not. It sees neither contexts nor references. Values of different models cannot be compared."
     ),
     aliases=("unitxt.answer_reward",),
     sets=("unitxt",),
@@ -92,15 +91,15 @@ def toxicity(answer_hatefulness: float) -> float:
     against="references",
     source="a judge of one's own (ragstone train), after ARES (Saad-Falcon et al. 2023)",
     misleads=(
-        "It reflects its training labels: other raters, questions or systems may differ. `ragstone agree` compares it with "
-        "new labels and, with --ppi, corrects its bias."
+        "Other raters, questions or systems may differ. `ragstone agree` compares it with new labels and, with "
+        "--ppi, corrects its bias."
     ),
     slow=True,
 )
 def trained_grade(expected_label: float) -> float:
     """The label that people would give the answer, predicted by a judge trained on your own labels.
 
-    0 is the lowest label, 1 the highest; for yes/no labels it is the probability of yes. Questions from the training data
-    are judged by a part of the judge that was not trained on them. Requires --judge trained/NAME.
+    0 is the lowest label, 1 the highest; for yes/no labels it is the probability of yes. Questions of the
+    training data are judged by a part that was not trained on them. Requires --judge trained/NAME.
     """
     return expected_label

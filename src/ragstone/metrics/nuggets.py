@@ -30,7 +30,7 @@ _COMMON: dict[str, Any] = {
     # Fast with the local judge, but most data has no nuggets.
     "slow": True,
 }
-_JUDGED = "It depends on the judge, and on the nuggets: what no nugget names does not count, whether right or wrong."
+_JUDGED = "It depends on the judge. What no nugget names does not count, right or wrong."
 _LONG = "Long answers contain more nuggets."
 _STRICT = f"{_JUDGED} {_LONG} Judges rarely agree on what is partial; here partial support counts as none."
 

@@ -53,10 +53,10 @@ async def pair_verdicts(
 @metric(
     "pair.win",
     **_COMMON,
-    misleads="It shows which answer is preferred, not by how much or whether either is right. `ragstone audit` tests the judge for bias.",
+    misleads="It does not show by how much, or whether either is right. `ragstone audit` tests the judge for bias.",
 )
 def pair_win(pair_verdicts: Sequence[PairVerdict]) -> float:
-    """Whether the judge prefers the answer to the other one, regardless of order.
+    """Whether the judge prefers the answer to the other one.
 
     1 if it is preferred in every order, 0 if the other one is, 0.5 for a tie or if the orders disagree; by token
     probabilities, the mean log-odds of both orders decide. Identical answers tie without a call. Skipped if there is no other answer.

@@ -35,7 +35,7 @@ async def answer_log_probabilities(answer: str, scorer: Scorer) -> list[float]:
     against="question",
     source="unitxt context relevance",
     misleads=(
-        "It rewards chunks that repeat the question's words, and questions that are easy to guess. Values of different "
+        "Chunks that repeat the question and questions that are easy to guess gain. Values of different "
         "language models cannot be compared; unitxt uses --scorer hf/google/flan-t5-small."
     ),
     aliases=("unitxt.context_relevance", "context_relevance.perplexity_q", "unitxt.perplexity_q"),
@@ -63,10 +63,9 @@ def context_relevance_perplexity(question_likelihoods: Sequence[float | None], k
     better="lower",
     judges="answer",
     against="answer",
-    source="the perplexity of a language model, e^H with natural logarithms",
+    source="perplexity of a language model",
     misleads=(
-        "It measures how common the wording is, not whether it is true: fluent inventions score low, right names and "
-        "numbers high. Short answers score high. Values of different language models cannot be compared."
+        "Fluent inventions score low; right names and numbers, and short answers, score high. Values of different language models cannot be compared."
     ),
     aliases=("fluency.perplexity",),
     slow=True,

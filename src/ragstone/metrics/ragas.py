@@ -28,6 +28,7 @@ from ragstone.metrics.ragchecker import GROUND
 from ragstone.metrics.retrieval import FIND_MORE
 from ragstone.metrics.semantic import as_cosine
 from ragstone.registry import Threshold, evidence, metric
+from ragstone.storage.images import texts_with_images
 from ragstone.text.sentences import sentences
 from ragstone.tools.protocols import Grader, Judge
 
@@ -66,13 +67,13 @@ async def needed_sentences(question: str, context_sentences: list[list[str]], ju
     return await judge.needed_sentences(question, lines) if lines else []
 
 
-@evidence(prompts=("usefulness",), either=("references", "answer"))
+@evidence(prompts=("usefulness",), either=("references", "answer"), images=True)
 async def chunk_usefulness(
     question: str, contexts: list[Chunk], references: list[str] | None, answer: str | None, grader: Grader
 ) -> list[bool]:
     """Whether each retrieved chunk helps to arrive at the reference, or at the answer if there is no reference."""
     target = references[0] if references else str(answer)
-    return await grader.useful_chunks(question, target, [chunk.text for chunk in contexts]) if contexts else []
+    return await grader.useful_chunks(question, target, texts_with_images(contexts)) if contexts else []
 
 
 @metric(
@@ -151,7 +152,7 @@ def context_relevance(needed_sentences: Sequence[int], context_sentences: Sequen
     **_LIBRARY,
     judges="ranking",
     against="references",
-    misleads=f"{_JUDGED} Chunks that were not retrieved do not count: one useful chunk at the top gives 1.",
+    misleads=f"{_JUDGED} One useful chunk at the top gives 1, even if others were missed.",
     aliases=("ragas.llm_context_precision_with_reference",),
 )
 def context_precision(chunk_usefulness: Sequence[bool]) -> float:
@@ -193,7 +194,7 @@ def context_recall(reference_claims_in_all_contexts: Sequence[str]) -> float:
     **_LIBRARY,
     judges="contexts",
     against="references",
-    misleads="A chunk may contain a name without the facts about it. Other spellings of a name are not found.",
+    misleads="A name does not imply the facts about it. Other spellings are not found.",
     aliases=("ragas.context_entities_recall",),
 )
 def context_entity_recall(reference_entities_in_contexts: Sequence[bool]) -> float:
@@ -209,7 +210,7 @@ def context_entity_recall(reference_entities_in_contexts: Sequence[bool]) -> flo
     **_LIBRARY,
     judges="answer",
     against="references",
-    misleads=f"{_JUDGED} It mixes two things: see `ragchecker.f1` and `semantic_similarity` for each.",
+    misleads=f"{_JUDGED} It mixes `ragchecker.f1` and `semantic_similarity`.",
     headline=17,
 )
 def answer_correctness(

@@ -123,7 +123,7 @@ def claim_recall(reference_claims_in_contexts: Matrix) -> float:
 @metric(
     "ragchecker.context_precision",
     **_RETRIEVER,
-    misleads=f"{_JUDGED} A chunk with one claim counts as much as a chunk with all of them, and rank does not count.",
+    misleads=f"{_JUDGED} A chunk with one claim counts as much as one with all; rank does not count.",
     headline=7,
     good=Threshold(0.3, order=5, decides=False, share_of_chunks=True),
     advice=FEWER,
@@ -237,7 +237,7 @@ def hallucination(
     **_GENERATOR,
     **_GROUNDED,
     better="none",
-    misleads=f"{_JUDGED} Whether it is good depends on the purpose: a generator that adds knowledge, or one that keeps to the chunks.",
+    misleads=f"{_JUDGED} Whether it is good depends on whether the generator should add knowledge.",
     good=Threshold(0.0, order=13),
 )
 def self_knowledge(
@@ -285,12 +285,12 @@ def _unfounded(in_reference: Sequence[str], founded: Sequence[float], correct: b
     judges="answer",
     against="contexts",
     source="self-consistency (Wang et al. 2023), for verdicts",
-    misleads="A judge can repeat the same error every time. At temperature 0 it agrees with itself trivially.",
+    misleads="A judge can repeat an error. At temperature 0 it agrees with itself trivially.",
     # It needs several verdicts per claim.
     slow=True,
 )
 def self_consistency(verdict_agreement: Sequence[float]) -> float:
-    """How often the judge repeats its verdict: how far the claim metrics can be trusted.
+    """How often the judge repeats its verdict.
 
     Mean over the claims of the share of verdicts that agree. Skipped if there is one verdict per claim or no claims.
     """

@@ -69,10 +69,7 @@ _COMMON: dict[str, Any] = {
     "sets": ("reference_free",),
     "columnar": True,
 }
-_ENGLISH = (
-    "It is meant for English prose, not for other languages, lists, tables, code or very short answers. It measures "
-    "lengths, not sense."
-)
+_ENGLISH = "It is for English prose, not for lists, tables, code or very short answers. It measures lengths, not sense."
 _SYLLABLES = f"{_ENGLISH} Syllables are counted by spelling, right for about 98 of 100 words."
 
 

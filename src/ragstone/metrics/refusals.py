@@ -12,7 +12,7 @@ from ragstone.text.refusals import find_refusal
 
 _RGB = "RGB (Chen et al. 2024)"
 _PHRASES = (
-    "Refusals are found by their phrases in eleven languages; unusual ones are missed (add yours with "
+    "Refusals are found by phrases in eleven languages; unusual ones are missed (add yours with "
     "`ragstone.text.refusal_phrases.add_refusal_phrases`). An answer that declines and then guesses counts as an answer."
 )
 
@@ -39,7 +39,7 @@ def declining_words(answer: str) -> list[str]:
     headline=19,
 )
 def refusal(declining_words: list[str]) -> float:
-    """Whether the answer declines: it states that it, or the documents, cannot answer.
+    """Whether the answer says that it, or the documents, cannot answer.
 
     1 if a clause declines and no other has content, else 0; an answer with a caveat is not a refusal. English, Chinese,
     German, French, Spanish, Italian, Portuguese, Russian, Japanese, Arabic, Hindi. `answerability_accuracy` measures
@@ -64,6 +64,6 @@ def refusal(declining_words: list[str]) -> float:
 def answerability_accuracy(declining_words: list[str], answerable: bool) -> float:
     """Whether the answer declines if, and only if, the question cannot be answered from the documents.
 
-    1 if an answerable question is answered or an unanswerable one declined, else 0. Skipped if the answer is empty.
+    An answerable question is answered, or an unanswerable one declined. Skipped if the answer is empty.
     """
     return float(bool(declining_words) != answerable)

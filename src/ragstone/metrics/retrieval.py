@@ -194,7 +194,7 @@ def r_precision(
     "judged",
     **_COMMON,
     source="ir_measures Judged; judgement rate of BEIR and TREC",
-    misleads="A low value means that precision and nDCG are too low, not that retrieval is poor.",
+    misleads="If it is low, precision and nDCG are too low; retrieval may be good.",
     aliases=("judged_rate", "judgement_rate"),
     slow=True,
 )

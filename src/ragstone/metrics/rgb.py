@@ -18,7 +18,7 @@ from ragstone.tools.protocols import Judge
 _RGB = "RGB (Chen et al. 2024)"
 _REFUSING = ("insufficient information", "信息不足")
 _COMMON: dict[str, Any] = {"family": "rgb", "judges": "answer", "slow": True}
-_LETTERS = "It compares spelling: a denial that names the answer counts as right, another spelling as wrong."
+_LETTERS = "A denial that names the answer counts as right, another spelling as wrong."
 # `rgb`: only RGB's own phrases; `any`: all known phrases.
 Words = Literal["any", "rgb"]
 
@@ -100,7 +100,7 @@ async def judged_stance(question: str, answer: str, judge: Judge) -> JudgedStanc
 def accuracy(answer: str, needed_answers: Sequence[Sequence[str]]) -> float:
     """Whether the answer contains every needed answer.
 
-    1 if a spelling of each needed answer is a substring of the answer, ignoring case; else 0. References are spellings of
+    A spelling of each needed answer is a substring of the answer, ignoring case. References are spellings of
     one answer; `metadata.needed_answers` may list several, each a text or a list of spellings.
     """
     return float(_contains(answer, needed_answers))
@@ -145,7 +145,7 @@ def judged_rejection_rate(judged_refusal: bool, answerable: bool) -> float:
     **_COMMON,
     against="metadata",
     source=f"counterfactual robustness, {_RGB}",
-    misleads="Error reports are found by English and Chinese phrases; `rgb.error_detection_rate.judged` uses a judge.",
+    misleads="Error reports are found by English and Chinese phrases, also in a copied passage; `rgb.error_detection_rate.judged` uses a judge.",
 )
 def error_detection_rate(
     answer: str,
@@ -181,7 +181,7 @@ def judged_error_detection_rate(judged_error_report: bool, planted_answer: str) 
     **_COMMON,
     against="references",
     source=f"counterfactual robustness, {_RGB}",
-    misleads=f"{_LETTERS} It is based on few rows if few errors are detected.",
+    misleads=f"{_LETTERS} Few detected errors leave few rows.",
 )
 def error_correction_rate(
     answer: str,
@@ -204,7 +204,7 @@ def error_correction_rate(
     **_COMMON,
     against="references",
     source=f"counterfactual robustness by a judge, {_RGB}",
-    misleads="It depends on the judge, and is based on few rows if few errors are detected.",
+    misleads="Few detected errors leave few rows.",
 )
 def judged_error_correction_rate(
     judged_error_report: bool,

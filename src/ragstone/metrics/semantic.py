@@ -38,8 +38,8 @@ def semantic_similarity(answer_similarities: Sequence[float]) -> float:
     against="question",
     source="substitute for RAGAS answer relevancy without a judge",
     misleads=(
-        "It is high for an answer that repeats the question, and low for a bare name or number. Use it to compare systems, "
-        "not single answers."
+        "High for an answer that repeats the question, low for a bare name or number: compare systems, not "
+        "single answers."
     ),
     sets=("reference_free",),
 )

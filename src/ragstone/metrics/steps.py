@@ -32,7 +32,7 @@ _CHUNKS: dict[str, Any] = {"judges": "steps", "against": "relevance", "source": 
 _CALLS: dict[str, Any] = {
     "judges": "steps",
     "against": "expected_steps",
-    "source": "multiset form of tool-call matching; ragas ToolCallF1 and ToolCallAccuracy differ (docs/agents.md)",
+    "source": "multiset form of tool-call matching; ragas ToolCallF1 and ToolCallAccuracy differ (docs/systems/ragas.md)",
 }
 _ONE_WAY = "A good agent may reach the answer with other calls than those expected."
 
@@ -84,7 +84,7 @@ def first_found(steps: list[Step], facts_in_steps: StepItems) -> float:
     "steps.found_later",
     **_FACTS,
     better="none",
-    misleads="A high value shows that later searches are needed, or that the first one is poor.",
+    misleads="High: later searches are needed, or the first one is poor.",
 )
 def found_later(steps: list[Step], facts_in_steps: StepItems) -> float:
     """Share of the found facts that the first search misses and a later one finds.
@@ -159,7 +159,7 @@ def unused(steps: list[Step], contexts: list[Chunk], answer_claims_in_contexts: 
     """Share of the searches of which the answer uses nothing.
 
     Searches none of whose chunks entails a claim of the answer / searches. A chunk that is not among the contexts is not
-    used. Verdicts with probabilities count with their expected value. Skipped if no step retrieves or the answer makes no
+    used. Skipped if no step retrieves or the answer makes no
     claims.
     """
     if not answer_claims_in_contexts:

@@ -101,19 +101,18 @@ def _most_per_match(sums: np.ndarray, rows: int, units: int) -> float:
     judges="system",
     against="metadata",
     source=_SOURCE,
-    misleads="It depends on the judge, whose mistakes are not in its interval. Tokens of two models differ in size and in price. "
-    "Rows without tokens or references do not count.",
+    misleads="The judge's mistakes are not in its interval. Tokens of two models differ in size and price. Rows "
+    "without tokens or references do not count.",
     aliases=("tokens_per_correct_answer", "tokens_per_correct"),
     corpus=Corpus(
         "tokens_and_match", _tokens_per_match, high_end=_most_per_match, undefined="no answer matches a reference"
     ),
 )
 def tokens_per_correct_answer(tokens_and_match: Sequence[float]) -> float:
-    """Tokens that the system spends, on right and wrong answers, per right answer.
+    """Tokens spent on all answers per right answer.
 
     Sum of the tokens sent and written / number of answers that match a reference with a probability of 0.5 or more
-    (`answer_match`). The score of a single row is its token count. There is no score if no answer
-    matches. Skipped without tokens in the metadata.
+    (`answer_match`). A row's score is its token count. No score if no answer matches. Skipped without tokens in the metadata.
     """
     return tokens_and_match[0]
 
@@ -121,7 +120,7 @@ def tokens_per_correct_answer(tokens_and_match: Sequence[float]) -> float:
 @metric(
     "system.latency",
     **_common("latency", headline=21),
-    misleads="It includes waiting in a queue: measure with the concurrency of production. Cached answers are faster.",
+    misleads="Waiting in a queue counts: measure with the concurrency of production. Cached answers are faster.",
 )
 def latency(latency_s: float, q: float | None = None) -> float:  # noqa: ARG001  (for the run's score)
     """Seconds until the whole answer.
@@ -173,7 +172,7 @@ def written_tokens(output_tokens: float, q: float | None = None) -> float:  # no
 @metric(
     "system.cost",
     **_common("cost", headline=22),
-    misleads="It has only the calls that report a price: an index, a reranker or a tool may cost more.",
+    misleads="Calls that report no price are missing: an index, a reranker, a tool.",
 )
 def cost(cost_usd: float, q: float | None = None) -> float:  # noqa: ARG001
     """Price of an answer in US dollars.
@@ -191,7 +190,7 @@ def cost(cost_usd: float, q: float | None = None) -> float:  # noqa: ARG001
     judges="system",
     against="metadata",
     source=_SOURCE,
-    misleads="Ragstone does not know the unit of the number or whether less is better.",
+    misleads="The unit, and whether less is better, are unknown.",
     slow=True,  # it needs a name
 )
 def number(metadata: dict[str, Any], key: str = "latency_s", q: float | None = None) -> float:  # noqa: ARG001

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ragstone.errors import Skip
+from ragstone.errors import MissingExtraError, Skip
 from ragstone.registry import evidence, metric
 from ragstone.tools.protocols import TokenEmbedder
 
@@ -26,7 +26,10 @@ def transport_cost(supply: np.ndarray, demand: np.ndarray, costs: np.ndarray) ->
     """
     if not supply.sum() > 0 or not demand.sum() > 0:
         raise ValueError("supply and demand must each have a positive sum")
-    from scipy import optimize, sparse  # noqa: PLC0415  (slow to import)
+    try:
+        from scipy import optimize, sparse  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise Skip(str(MissingExtraError("The cost of moving words", "metrics"))) from None
 
     supply, demand = supply / supply.sum(), demand / demand.sum()
     rows, columns = costs.shape
@@ -140,8 +143,8 @@ def bert_score(
     """Similarity of answer and reference by their best matching tokens.
 
     Precision: mean over the answer's tokens of the best cosine with a reference token; recall: the reverse; F1: harmonic
-    mean; for the reference with the best F1. `idf=true` weights tokens by the logarithm of their rank in the vocabulary
-    (not by counts in the data as in the original, so a row does not depend on others). `baseline=b` rescales s to
+    mean; for the reference with the best F1. `idf=true` weights tokens by the logarithm of their rank in the
+    vocabulary (the original: by counts in the data). `baseline=b` rescales s to
     (s − b) / (1 − b), at least −1; 0.14 puts unrelated sentences at 0. Empty answer: 0 before rescaling. At most 508
     tokens per text. Skipped if no reference has words.
     """
@@ -162,14 +165,14 @@ def bert_score(
 @metric(
     "mover_score",
     **_COMMON,
-    source="MoverScore (Zhao et al. 2019), on single tokens, as 1 / (1 + distance)",
+    source="MoverScore (Zhao et al. 2019), on single tokens",
     misleads="Unrelated sentences score about 0.43; the minimum is 1/3, as no two tokens are farther apart than 2.",
 )
 def mover_score(token_moves: Sequence[TokenMoves | None]) -> float:
     """How little the answer's tokens must move to become the reference's.
 
     1 / (1 + d), where d is the smallest mean distance that turns the answer's tokens into the reference's, weighted by
-    rarity; best over references. Empty answer: 1/3. Skipped if no reference has words.
+    rarity; best over references. Empty answer: 1/3. Skipped if no reference has words. Needs `pip install 'ragstone[metrics]'`.
     """
     return 1.0 / (1.0 + min(move.rare_distance for move in _known(token_moves)))
 
@@ -180,16 +183,15 @@ def mover_score(token_moves: Sequence[TokenMoves | None]) -> float:
     bounds=(0.0, 2.0),
     better="lower",
     source="Word Mover's Distance (Kusner et al. 2015), on contextual tokens",
-    misleads=(
-        "An answer longer than the reference is far from it even if it is right. Unrelated sentences are about 1.34 apart."
-    ),
+    misleads=("A right answer longer than the reference is far from it. Unrelated sentences are about 1.34 apart."),
     aliases=("word_movers_distance",),
 )
 def wmd(token_moves: Sequence[TokenMoves | None]) -> float:
     """Distance that the answer's tokens must move in embedding space to become the reference's.
 
     Optimal transport between the tokens of both texts, with equal weights and the Euclidean distance of unit vectors;
-    smallest over references. Empty answer: 2, the maximum. Skipped if no reference has words.
+    smallest over references. Empty answer: 2, the maximum. Skipped if no reference has words. Needs
+    `pip install 'ragstone[metrics]'`.
     """
     return min(move.distance for move in _known(token_moves))
 

@@ -12,12 +12,13 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ragstone.data.columns import Rows
-from ragstone.errors import Skip
+from ragstone.errors import MissingExtraError, Skip
 from ragstone.registry import Corpus, evidence, metric
 from ragstone.text.edit_rate import count_edits
 from ragstone.text.lexicon import late_pattern
@@ -50,12 +51,13 @@ _MOST_WORDS = 10_000
 
 def _signed(settings: str) -> Callable[[], str]:
     """The settings for signatures, in sacrebleu's notation."""
-    return lambda: f"{settings},form:nfc,sacrebleu:{version('sacrebleu')}"
+    return lambda: f"{settings},form:nfc,sacrebleu:{version('sacrebleu') if find_spec('sacrebleu') else 'none'}"
 
 
 @evidence(signature=_signed("case:mixed,eff:rows,tok:13a+zh,smooth:exp"))
 def bleu_statistics(answer: str, references: list[str]) -> list[float]:
     """Words of the answer and of the reference closest in length, then matched and total n-grams of 1 to 4 words."""
+    _check_installed()
     unspaced, (said, *expected) = _prepare(answer, references)
     score = _bleu("zh" if unspaced else "13a").sentence_score(said, expected)
     _forget()
@@ -65,6 +67,7 @@ def bleu_statistics(answer: str, references: list[str]) -> list[float]:
 @evidence(signature=_signed("case:mixed,eff:yes,nc:6,nw:0,space:no"))
 def chrf_statistics(answer: str, references: list[str]) -> list[float]:
     """The number of n-grams of 1 to 6 characters in the answer, in the best reference and in both."""
+    _check_installed()
     said, *expected = _one_form([answer, *references])
     # The only access to sacrebleu's counts; its own significance tests use it too.
     (counts,) = _chrf()._extract_corpus_statistics([said], [[reference] for reference in expected])  # noqa: SLF001
@@ -74,6 +77,7 @@ def chrf_statistics(answer: str, references: list[str]) -> list[float]:
 @evidence(signature=_signed("case:lc,tok:tercom,norm:unspaced,punct:yes,asian:unspaced"))
 def ter_statistics(answer: str, references: list[str]) -> list[float]:
     """The fewest edits that turn the answer into a reference, and the mean length of the references in words."""
+    _check_installed()
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer  # noqa: PLC0415  (takes half a second)
 
     unspaced, texts = _prepare(answer, references)
@@ -85,6 +89,12 @@ def ter_statistics(answer: str, references: list[str]) -> list[float]:
         raise Skip(f"a text has {longest:,} words; the limit for TER is {_MOST_WORDS:,}")
     edits = min(count_edits(said, words) for words in expected)
     return [edits, sum(map(len, expected)) / len(expected)]
+
+
+@cache
+def _check_installed() -> None:
+    if find_spec("sacrebleu") is None:
+        raise Skip(str(MissingExtraError("sacrebleu, which counts for BLEU, chrF and TER,", "metrics")))
 
 
 def _prepare(answer: str, references: Sequence[str]) -> tuple[bool, list[str]]:
@@ -170,8 +180,8 @@ def ter_of(statistics: np.ndarray) -> np.ndarray:
     **_COMMON,
     source="Papineni et al. 2002; sacrebleu (Post 2018)",
     misleads=(
-        "A right answer in other words scores low. It is meant for long texts: a run whose answers all have fewer than four "
-        "words scores 0 unless order=effective."
+        "A right answer in other words scores low. A run whose answers all have fewer than four words scores 0 "
+        "unless order=effective."
     ),
     aliases={
         "sacrebleu": {},
@@ -184,9 +194,10 @@ def ter_of(statistics: np.ndarray) -> np.ndarray:
 def bleu(bleu_statistics: Rows, order: Order = "full") -> np.ndarray:  # noqa: ARG001  (for the run's score)
     """Runs of one to four words that the answer shares with the references, with a penalty for short answers.
 
-    Geometric mean of the n-gram precisions × brevity penalty, with "exp" smoothing. A row is sacrebleu's sentence_bleu
-    (effective order); the run is its corpus_bleu, up to 4 words or, with `order=effective`, like a row. 13a tokens,
+    Geometric mean of the n-gram precisions × brevity penalty, with "exp" smoothing. A row is sacrebleu's
+    sentence_bleu (effective order), the run its corpus_bleu (`order=effective`: in effective order). 13a tokens,
     characters for scripts without spaces; case-sensitive. Answer without words: 0.
+    Needs `pip install 'ragstone[metrics]'`.
     """
     return bleu_of(_table(bleu_statistics), "effective")
 
@@ -203,7 +214,8 @@ def chrf(chrf_statistics: Rows) -> np.ndarray:
     """Runs of one to six characters that answer and reference share; best over references.
 
     F-score of the mean precision and recall over the lengths, with double weight on recall (chrF2). White space is
-    ignored; case-sensitive. It needs no tokeniser, so it suits every script. Either side empty: 0.
+    ignored; case-sensitive. It suits every script. Either side empty: 0.
+    Needs `pip install 'ragstone[metrics]'`.
     """
     return chrf_of(_table(chrf_statistics))
 
@@ -214,7 +226,7 @@ def chrf(chrf_statistics: Rows) -> np.ndarray:
     bounds=(0.0, None),
     better="lower",
     source="Snover et al. 2006; sacrebleu (Post 2018)",
-    misleads="A long answer to a short reference exceeds 1 even if it is right: every extra word is an edit.",
+    misleads="A right but long answer to a short reference exceeds 1.",
     aliases=("sacrebleu.ter", "translation_edit_rate"),
     corpus=Corpus("ter_statistics", ter_of),
 )
@@ -223,7 +235,7 @@ def ter(ter_statistics: Rows) -> np.ndarray:
 
     Edits insert, delete or replace a word or move a block of words. Fewest edits over references / mean length of the
     references. Case-insensitive, with punctuation. References without words: 1, or 0 if the answer has none either.
-    Skipped if a text has more than 10,000 words.
+    Skipped if a text has more than 10,000 words. Needs `pip install 'ragstone[metrics]'`.
     """
     return ter_of(_table(ter_statistics))
 

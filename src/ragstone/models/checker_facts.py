@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 
-from ragstone.errors import UsageError
+from ragstone.errors import DefinitionError, UsageError
 from ragstone.text.sentences import sentences
 
 # How a checker runs: an encoder with one verdict per pair, an encoder with one verdict per token of the claim, a T5 model,
@@ -150,6 +150,8 @@ def _load() -> Iterator[FieldChecker]:
     for name, facts in tomllib.loads(text).items():
         window = Window(**facts.pop("window")) if "window" in facts else None
         published = tuple(tuple(item) for item in facts.pop("published", ()))
+        if unknown := facts.keys() - {one.name for one in fields(FieldChecker)}:
+            raise DefinitionError(f"checkers.toml, {name}: unknown field {', '.join(sorted(unknown))}")
         yield FieldChecker(name=name, window=window, published=published, **facts)
 
 

@@ -81,6 +81,10 @@ class LargeCard(Card):
         return _sigmoid(reading.scale * odds + reading.bias)
 
 
+# With the adapter "No" may be a little more probable than "no"; without it, it is many times as probable.
+_NEAR = math.log(3)
+
+
 def read_words(alternatives: Mapping[str, float]) -> dict[str, float] | None:
     """The log-probabilities of the three words among the most likely first tokens; None if another word is the most likely.
 
@@ -88,7 +92,9 @@ def read_words(alternatives: Mapping[str, float]) -> dict[str, float] | None:
     others ("No", "no.") keep a part of the probability. A word that is not among the tokens is at most as likely as the last
     of them, and as what they leave.
     """
-    if max(alternatives, key=alternatives.__getitem__) not in WORDS:
+    first = max(alternatives, key=alternatives.__getitem__)
+    near = max(alternatives.get(word, -math.inf) for word in WORDS) > alternatives[first] - _NEAR
+    if first not in WORDS and not (near and first.casefold() in WORDS):
         return None
     rest = max(1e-9, 1.0 - math.fsum(map(math.exp, alternatives.values())))
     least = min(*alternatives.values(), math.log(rest))

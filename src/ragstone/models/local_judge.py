@@ -22,7 +22,6 @@ figures       measurements: [{"task", "data", "rows", "measure", "judge", "low",
               also has "contained": lexical match
 error         kind of mean: {"metrics", "accepted", "refused", "covariance", "coverage", "spread"}: ragstone.stats.judge_error, with the
               check of it; metrics: metric: evidence with its verdicts
-causes        cause of failures: {"rows", "right", "rate"}: it was true with rate × probability ** power; power: {"rate"}
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ from ragstone.errors import MissingExtraError, RagstoneError, Skip, StorageError
 from ragstone.models.runtime import Gatherer, cores, open_session, open_tokenizer, or_stop
 from ragstone.models.store import Installed, Store
 from ragstone.stats.judge_error import JudgeError
+from ragstone.text.clock_times import with_times_of
 from ragstone.text.languages import foreign_language
 from ragstone.text.overlap import covered
 
@@ -84,7 +84,6 @@ class Card:
     limits: tuple[str, ...] = ()
     languages: tuple[str, ...] = ("en",)
     error: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    cause_rates: Mapping[str, float] = field(default_factory=dict)
 
     def error_of(self, metric: str) -> JudgeError | None:
         """The measured error of this metric's means; None if it was not measured."""
@@ -158,7 +157,6 @@ def _parse(data: Mapping[str, Any]) -> Card:
         limits=tuple(map(str, data.get("limits", ()))),
         languages=tuple(map(str, data.get("languages", Card.languages))),
         error={kind: _error(part) for kind, part in data.get("error", {}).items()},
-        cause_rates={cause: float(found["rate"]) for cause, found in data.get("causes", {}).items()},
     )
 
 
@@ -282,21 +280,23 @@ class Judgements:
 
     async def match(self, question: str, references: Sequence[str], answer: str) -> list[float]:
         """Return the probability of a match per reference."""
-        pairs = [self._pair("match", question=question, reference=text, answer=answer) for text in references]
+        answers = [with_times_of(answer, text) for text in references]
+        texts = list(zip(references, answers, strict=True))
+        pairs = [self._pair("match", question=question, reference=text, answer=said) for text, said in texts]
         outputs = await self._gatherer.submit(pairs)
-        return [self.judge.read_match(out, text, answer) for out, text in zip(outputs, references, strict=True)]
+        return [self.judge.read_match(out, *pair) for out, pair in zip(outputs, texts, strict=True)]
 
     async def support(self, evidence_and_claims: Sequence[tuple[str, str]]) -> list[Support]:
         """Return the probabilities of support and contradiction per pair (evidence, claim)."""
-        pairs = [self._pair("support", evidence=evidence, claim=claim) for evidence, claim in evidence_and_claims]
-        outputs = await self._gatherer.submit(pairs)
-        return [self.judge.read_support(out, *pair) for out, pair in zip(outputs, evidence_and_claims, strict=True)]
+        texts = [(evidence, with_times_of(claim, evidence)) for evidence, claim in evidence_and_claims]
+        outputs = await self._gatherer.submit([self._pair("support", evidence=one, claim=two) for one, two in texts])
+        return [self.judge.read_support(out, *pair) for out, pair in zip(outputs, texts, strict=True)]
 
     async def fraction(self, evidence_and_texts: Sequence[tuple[str, str]]) -> list[float]:
         """Return the supported share of the text per pair (evidence, text)."""
-        pairs = [self._pair("fraction", evidence=evidence, text=text) for evidence, text in evidence_and_texts]
-        outputs = await self._gatherer.submit(pairs)
-        return [self.judge.read_fraction(out, *pair) for out, pair in zip(outputs, evidence_and_texts, strict=True)]
+        texts = [(evidence, with_times_of(text, evidence)) for evidence, text in evidence_and_texts]
+        outputs = await self._gatherer.submit([self._pair("fraction", evidence=one, text=two) for one, two in texts])
+        return [self.judge.read_fraction(out, *pair) for out, pair in zip(outputs, texts, strict=True)]
 
     def _pair(self, task: str, **texts: str) -> Pair:
         first, second = self.judge.card.templates[task]

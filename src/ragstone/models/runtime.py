@@ -17,7 +17,9 @@ R = TypeVar("R")
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores that this process may use; RAGSTONE_CORES sets it, also for the workers of a cluster."""
+    if (chosen := os.environ.get("RAGSTONE_CORES", "")).isdigit():
+        return max(1, int(chosen))
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

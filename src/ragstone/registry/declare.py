@@ -196,6 +196,7 @@ def evidence(
     prompts: Sequence[str] = (),
     replaces: str = "",
     by_id: bool = False,
+    images: bool = False,
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Callable[[Function], Function]: ...
@@ -210,6 +211,7 @@ def evidence(
     prompts: Sequence[str] = (),
     replaces: str = "",
     by_id: bool = False,
+    images: bool = False,
     version: int = 1,
     signature: Callable[[], str] | None = None,
 ) -> Function | Callable[[Function], Function]:
@@ -223,7 +225,7 @@ def evidence(
     gets `Sparse` columns, or None for what no row has.
     If `replaces` names a field, other functions get this evidence in place of the field, in rows that have it. A function that
     takes both gets the field as it was read.
-    `signature` returns what else decides the values (a library's version); it becomes part of the scores' signatures. With `by_id`, ids of chunks suffice. A columnar function may declare a column class with `row_type`, `to_arrow` and `from_arrow` as its return type.
+    `signature` returns what else decides the values (a library's version); it becomes part of the scores' signatures. With `by_id`, ids of chunks suffice. With `images`, rows in which a chunk is an image without a text are not skipped if the tool sees images (`sees_images`). A columnar function may declare a column class with `row_type`, `to_arrow` and `from_arrow` as its return type.
     """
 
     def register(function: Function) -> Function:
@@ -245,6 +247,7 @@ def evidence(
             prompts=tuple(prompts),
             replaces=replaces,
             by_id=by_id,
+            images=images,
         )
         _check_optional_needs(spec)
         CATALOGUE.add_evidence(spec)

@@ -77,6 +77,8 @@ class FunctionSpec:
     optional: tuple[str, ...] = field(default=(), kw_only=True)
     # Whether chunks with an unknown text suffice: the function reads their ids.
     by_id: bool = field(default=False, kw_only=True)
+    # Whether its tool may see the images of chunks.
+    images: bool = field(default=False, kw_only=True)
 
     @property
     def is_async(self) -> bool:

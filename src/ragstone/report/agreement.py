@@ -16,6 +16,7 @@ from ragstone.report.table import Cell, Column, Table, columns, interval_strip
 from ragstone.report.text import section, title
 from ragstone.stats.correlation import COEFFICIENTS, LEVELS, Coefficient, Correlation, Level
 from ragstone.stats.intervals import Interval
+from ragstone.stats.ppi import LEAST_LABELS
 from ragstone.stats.resampled_measures import Estimate
 from ragstone.views.phrases import by_reason, counted, one_line, visible
 
@@ -58,6 +59,8 @@ def headline(agreement: Agreement) -> str:
     """The metric that agrees best with people, in a sentence or two."""
     if not agreement.metrics:
         return "No metric could be compared with the labels."
+    if few := few_labels(agreement):
+        return few
     best = agreement.metrics[0]
     main = agreement.main(best)
     interval = f" ({interval_text(*main.interval)})" if main.interval else ""
@@ -75,8 +78,18 @@ def headline(agreement: Agreement) -> str:
     return f"{best.metric} agrees with people most: {value}; of the other metrics {' and '.join(others)}."
 
 
+def few_labels(agreement: Agreement) -> str:
+    """A warning if the labels are too few to rank metrics; empty otherwise."""
+    if (labels := len(agreement.joined.inputs)) >= LEAST_LABELS:
+        return ""
+    few = f"{counted(labels, 'label')} {'is' if labels == 1 else 'are'} too few"
+    return f"{few}: {LEAST_LABELS} are needed to tell how far a metric agrees."
+
+
 def standing(agreement: Agreement, item: MetricAgreement) -> tuple[str, str]:
-    """A metric compared with the best one: a kind and a text."""
+    """A metric compared with the best one: a kind and a text; few labels do not tell."""
+    if few_labels(agreement):
+        return "maybe", ""
     if item is agreement.metrics[0]:
         return "best", "best" if len(agreement.metrics) > 1 else ""
     if item.p_best is None:
@@ -172,8 +185,10 @@ class _Report:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         agreement = self._agreement
+        if few := few_labels(agreement):
+            yield Text(f"{few}\n", style="bold yellow")
         yield Text(visible(_labels_line(agreement)), style="dim")
-        yield Text(f"\n{visible(headline(agreement))}\n", style="bold")
+        yield Text("" if few else f"\n{visible(headline(agreement))}\n", style="bold")
         if agreement.metrics:
             yield _metrics_table(agreement, self._most)
             yield from _measures(agreement, self._most)

@@ -84,11 +84,9 @@ def explanation_brief(explanation: Explanation) -> str:
 def worst_brief(samples: Sequence[WorstSample], name: str) -> str:
     """One line per sample: row, id, status, cause and question."""
     lines = [
-        f"{sample.row:>3} {sample.id}  {sample.status}  {sample.cause or '–'}  {sample.question}"
-        for sample in samples[:_MOST]
+        f"{sample.row:>3} {sample.id}  {sample.status}  {sample.cause or '–'}  {sample.question}" for sample in samples
     ]
-    more = len(samples) - len(lines)
-    return _lines(f"{counted(len(samples), 'worst sample')} of {name}", *lines, f"and {more} more" if more else "")
+    return _lines(f"{counted(len(samples), 'worst sample')} of {name}", *lines)
 
 
 def missing_brief(missing: Sequence[MissingScores], name: str) -> str:

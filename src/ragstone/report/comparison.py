@@ -8,6 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
+from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.comparison import ChangedSample, Comparison, Slice
 from ragstone.analysis.differences import Difference
 from ragstone.number_format import number, p_value, places_for, signed, signed_interval
@@ -44,7 +45,7 @@ class ComparisonReport:
         view, comparison, items = self._view, self._view.comparison, self._items
         yield Text(f"{visible(view.headline)}\n", style="bold")
         yield from _runs(comparison)
-        yield from _moved(view.listed(self._show), options.max_width)
+        yield from _moved(view.listed(self._show), view.moved, options.max_width)
         yield Text()
         for line in filter(None, [*view.lines(), deciding_line(items)]):
             yield Text(visible(line))
@@ -165,12 +166,14 @@ def _slice_cell(item: Difference) -> Text:
     )
 
 
-def _moved(rows: Sequence[MovedRow], width: int) -> Iterator[RenderableType]:
-    """Rows that failed newly or were fixed, with both answers."""
+def _moved(rows: Sequence[MovedRow], every: Sequence[MovedRow], width: int) -> Iterator[RenderableType]:
+    """Rows that failed newly or were fixed, with both answers; rows without a given id by their number."""
     for kind in dict.fromkeys(row.kind for row in rows):
-        yield title(kind)
-        for row in (one for one in rows if one.kind == kind):
-            line = Text(f"  {one_line(row.id, 20)}  ")
+        shown_rows, count = [one for one in rows if one.kind == kind], sum(one.kind == kind for one in every)
+        more = f" ({len(shown_rows)} of {count}; --show {count} lists all)" if count > len(shown_rows) else ""
+        yield title(f"{kind}{more}")
+        for row in shown_rows:
+            line = Text(f"  {f'row {row.row}' if MADE_ID.fullmatch(row.id) else one_line(row.id, 20)}  ")
             line.append(one_line(row.question, max(20, width - len(line) - 1)))
             yield line
             for letter, answer, chance, cause in zip("AB", row.answers, row.wrong, row.causes, strict=True):

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.report.run import metric_label
 from ragstone.report.table import Cell, Column, Table, columns
@@ -15,7 +16,6 @@ from ragstone.report.text import title
 from ragstone.storage.runs import Run, read_table
 from ragstone.views.diagnosis import CauseView, DiagnosisView
 from ragstone.views.phrases import one_line, visible
-from ragstone.views.worst import MADE_ID
 
 _BAR = 10
 _TONES = {"good": "green", "bad": "bad", "bad unsure": "unsure"}

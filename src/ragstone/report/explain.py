@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -19,12 +19,14 @@ from ragstone.engine.metric_choice import say_more
 from ragstone.number_format import number
 from ragstone.report.table import Column, Table
 from ragstone.report.text import plain, title
+from ragstone.storage.images import image_name
 from ragstone.views.judged_items import count_view, item_texts
 from ragstone.views.marks import FULL, Limits
 from ragstone.views.phrases import one_line, visible
 from ragstone.views.sample import ClaimGroup, SampleView, sample_view
 
 _SHORT = 300
+_TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # Groups of judged items that belong to one family of metrics.
 _FAMILIES = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore", "chunk-grades": "umbrela."}
 # The parts of the view that JSON has in addition to the evidence.
@@ -58,11 +60,15 @@ def explanation_report(explanation: Explanation, full: bool = False) -> Renderab
 def explanation_dict(explanation: Explanation) -> dict[str, Any]:
     """The sample, its evidence, cause, scores and calls as JSON, and the view that all outputs draw."""
     view, working, outcome = explanation_view(explanation, Limits(FULL)), explanation.working, explanation.outcome
-    shown = asdict(view)
+    shown, sample = asdict(view), explanation.case.sample
+    # The data of an image is long.
+    contexts = sample.contexts and [
+        replace(chunk, image=image_name(chunk.image)) if chunk.image else chunk for chunk in sample.contexts
+    ]
     return {
         "run": explanation.run,
         "row": view.row,
-        "sample": asdict(explanation.case.sample),
+        "sample": asdict(replace(sample, contexts=contexts)),
         "evidence": {name: evidence_json(value) for name, value in explanation.case.evidence.items()},
         "status": view.status,
         "wrong": view.wrong,
@@ -224,7 +230,9 @@ def _chunks_part(view: SampleView, most: int | None) -> Iterator[RenderableType]
     table = _numbered()
     for chunk in view.chunks:
         marks = "; ".join(f"{mark.sign} {mark.words}" for mark in chunk.badges)
-        name = f"{visible(chunk.id)}  " if chunk.id else ""
+        image = f"image: {chunk.image.name}" if chunk.image else ""
+        names = (chunk.id, chunk.label if chunk.page else "", image)
+        name = "".join(f"{visible(part)}  " for part in names if part)
         text = _cut("".join(piece.text for piece in chunk.pieces), most)
         table.add(str(chunk.rank), Text.assemble((f"{name}{marks}", "bold"), "\n", text))
     if view.chunks:
@@ -280,7 +288,10 @@ def _reason(cell: Cell) -> str:
 
 
 def _cut(text: str, most: int | None) -> Text:
-    return plain(text) if most is None else Text(one_line(text, most))
+    """The start of a text in one line; the rows of a table stay lines."""
+    if most is None or not _TABLE_ROW.search(text):
+        return plain(text) if most is None else Text(one_line(text, most))
+    return plain(text if len(text) <= most else f"{text[:most].rpartition(chr(10))[0] or text[:most]}\n…")
 
 
 def _labelled() -> Table:

@@ -109,6 +109,8 @@ def undecided_line(gate: Gate) -> str:
     """The exit code of "cannot tell", and how to change it; empty if the gate is decided."""
     if gate.outcome != "cannot tell":
         return ""
+    if gate.inconclusive == "pass" and gate.exit_code:
+        return "rows of the baseline are missing or not judged: that is not a warning, exit code 4"
     if gate.inconclusive == "pass":
         return '"cannot tell" counts as a warning (inconclusive: pass); the exit code is 0'
     return (

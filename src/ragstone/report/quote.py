@@ -13,16 +13,20 @@ from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import section
 
 _NO_CALLS = "The run makes no model calls."
+# More are only counted: they would hide the price.
+_MOST_SKIPPED = 3
 
 
-def quote_report(quote: Quote) -> RenderableType:
-    """One row per metric, the total, and the basis of the estimate."""
+def quote_report(quote: Quote, full: bool = True) -> RenderableType:
+    """One row per metric, the total, and the basis of the estimate; with `full` also every metric that is not computed."""
     if not quote.total.calls:
         parts: list[RenderableType] = [Text(_NO_CALLS)]
     else:
         table = _table("metric, by itself", quote.metrics)
         table.add(*(Cell(cell, tone="strong") for cell in _cells(quote.total)))
         parts = [table, Text(f"\n{_basis(quote)}", style="dim")]
+    if not full and len(quote.skipped) > _MOST_SKIPPED:
+        return Group(*parts, Text(f"\n{len(quote.skipped)} metrics are not computed: --full lists them and why"))
     skipped = (f"{name}: {reason}" for name, reason in quote.skipped.items())
     return Group(*parts, *section("not computed", skipped))
 

@@ -21,6 +21,7 @@ from ragstone.views.worst import WorstView, worst_views
 
 # Metrics named by the user are all shown if they are no more than this.
 _MOST_NAMED = 8
+_QUESTION = 40
 
 
 def run_report(run: Run, most_failed: float = MOST_FAILED) -> RenderableType:
@@ -96,6 +97,21 @@ def _worst_part(rows: Sequence[WorstView]) -> Iterator[RenderableType]:
         reason = plain(row.reason)
         reason.no_wrap, reason.overflow = True, "ellipsis"
         yield Padding(reason, (0, 0, 0, 4), expand=False)
+
+
+def rows_part(rows: Sequence[WorstView], full: bool = False) -> Iterator[RenderableType]:
+    """One line per row, cut to the width of the screen unless `full` is set."""
+    widths = [max(map(len, part), default=0) for part in zip(*(row_words(row) for row in rows), strict=True)]
+    for row in rows:
+        padded = "  ".join(word.ljust(width) for word, width in zip(row_words(row), widths, strict=True))
+        line = plain(f"{padded}  {row.question if full else one_line(row.question, _QUESTION)}  {row.reason}")
+        line.no_wrap, line.overflow = True, "ignore" if full else "ellipsis"
+        yield line
+
+
+def row_words(row: WorstView) -> tuple[str, str, str]:
+    """The name of a row, its status and its cause."""
+    return row.label, row.status_text, row.cause
 
 
 def metrics_table(metrics: Iterable[MetricView], raw: bool = False) -> Table:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ragstone.analysis.cause_texts import wrong_text
 from ragstone.number_format import number
 from ragstone.report.table import Table, columns
 from ragstone.report.table import escape_markdown as escape
@@ -29,7 +30,7 @@ def sample_markdown(view: SampleView, run: str, nearest: Mapping[str, Nearest], 
 
     `nearest` has keys such as `answer-1` and `fact-2`; `better` the direction of each metric.
     """
-    wrong = "" if view.wrong is None else f" ({100 * view.wrong:.0f} %)"
+    wrong = wrong_text(view.status, view.wrong)
     cause = f", {view.cause} ({view.part}): {view.meaning}" if view.cause else ""
     table = Table(columns("metric", "score", align="left"))
     for cell in view.telling_scores:

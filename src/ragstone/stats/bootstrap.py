@@ -6,10 +6,12 @@ unit is a row or a cluster of rows, as a sum and a count per metric. Cells witho
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ragstone.stats.distributions import f_quantile
 from ragstone.stats.intervals import Interval, mean_interval, wilson_interval
 from ragstone.stats.student import student_quantile
 
@@ -68,6 +70,8 @@ Method = Literal["expanded", "percentile", "bca"]
 RESAMPLES = 10_000
 # Number of draws in memory at a time: 4 MB, which fits into a processor's cache.
 _CELLS = 500_000
+# Multiplications that BLAS does not share among threads.
+_ONE_THREAD = 200_000
 
 
 def bootstrap_means(
@@ -132,8 +136,6 @@ _MORE_ALIKE = 0.1
 
 def _worth(values: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> float:
     """The number of independent rows that clustered rows are worth, by the upper bound of their intraclass correlation."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
     rows, clusters = len(values), len(counts)
     if rows == clusters:
         return float(rows)
@@ -143,7 +145,7 @@ def _worth(values: np.ndarray, sums: np.ndarray, counts: np.ndarray) -> float:
     weight = float((counts**2).sum()) / rows
     alike = 1.0
     if within > _NO_SPREAD:
-        ratio = between / within / float(special.fdtri(clusters - 1, rows - clusters, _MORE_ALIKE))
+        ratio = between / within / f_quantile(clusters - 1, rows - clusters, _MORE_ALIKE)
         size = (rows - weight) / (clusters - 1)
         alike = min(max((ratio - 1) / (ratio + size - 1), 0.0), 1.0)
     return rows / (1 + (weight - 1) * alike)
@@ -159,10 +161,17 @@ def resample_means(units: Units, resamples: int = RESAMPLES, seed: int = 0) -> n
     table = units.sums if units.whole else np.hstack([units.sums, counts])
     block = max(1, _CELLS // max(1, size))
     for first in range(0, resamples if size else 0, block):
-        products = draw(random, min(block, resamples - first), size) @ table
+        products = multiply(draw(random, min(block, resamples - first), size), table)
         below = np.full((len(products), metrics), float(size)) if units.whole else products[:, metrics:][:, place]
         means[first : first + len(products)] = divide(products[:, :metrics], below)
     return means
+
+
+def multiply(draws: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """The product with a table of few columns, in pieces for which BLAS uses one thread: several wait more than they compute."""
+    step = max(1, _ONE_THREAD // max(1, len(draws) * table.shape[1]))
+    pieces = (draws[:, at : at + step] @ table[at : at + step] for at in range(0, len(table), step))
+    return sum(pieces, start=np.zeros((len(draws), table.shape[1])))
 
 
 def draw(random: np.random.Generator, resamples: int, size: int) -> np.ndarray:
@@ -189,17 +198,13 @@ def _interval(units: Units, drawn: np.ndarray, column: int, level: float, method
 
 def expanded_ends(used: int, level: float) -> np.ndarray:
     """The quantiles of a percentile interval, widened by the ratio of Student's t to the normal."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
     reach = (used / (used - 1)) ** 0.5 * student_quantile(used - 1, (1 + level) / 2)
-    ends: np.ndarray = special.ndtr(np.array([-reach, reach]))
-    return ends
+    return np.array([NormalDist().cdf(-reach), NormalDist().cdf(reach)])
 
 
 def _correct(units: Units, means: np.ndarray, column: int, ends: np.ndarray) -> np.ndarray:
     """The quantiles of BCa: bias from the resamples, skew from a jackknife."""
-    from scipy import special  # noqa: PLC0415
-
+    normal = NormalDist()
     sums, counts = units.sums[:, column], units.counts[:, column]
     mean = sums.sum() / counts.sum()
     left_out = divide(sums.sum() - sums, counts.sum() - counts)[counts > 0]
@@ -209,7 +214,6 @@ def _correct(units: Units, means: np.ndarray, column: int, ends: np.ndarray) -> 
         return ends
     skew = np.nansum(away**3) / (6 * spread**1.5)
     below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / (2 * len(means))
-    bias = special.ndtri(np.clip(below, 1 / (2 * len(means)), 1 - 1 / (2 * len(means))))
-    moved = bias + special.ndtri(ends)
-    corrected: np.ndarray = special.ndtr(bias + moved / (1 - skew * moved))
-    return corrected
+    bias = normal.inv_cdf(float(np.clip(below, 1 / (2 * len(means)), 1 - 1 / (2 * len(means)))))
+    moved = [bias + normal.inv_cdf(float(end)) for end in ends]
+    return np.array([normal.cdf(bias + away / (1 - skew * away)) for away in moved])

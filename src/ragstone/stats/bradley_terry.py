@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from ragstone.stats.intervals import Interval
 from ragstone.stats.resampled_measures import RESAMPLES, draw_rows, spread
@@ -69,12 +68,11 @@ def count_wins(duels: Duels, players: int, times: np.ndarray | None = None) -> n
 def strengths(wins: np.ndarray) -> tuple[np.ndarray, bool]:
     """The maximum-likelihood strengths, and whether half wins were added because there is no maximum."""
     met = wins + wins.T
-    smoothed = connected_components(wins > 0, directed=True, connection="strong")[0] > 1
+    smoothed = not _reach(wins > 0).all()
     if smoothed:
         wins = wins + np.where(met > 0, 0.5, 0.0)
         met = wins + wins.T
-    _, component = connected_components(met > 0, directed=False)
-    apart = (component[:, None] == component[None, :]).astype(float)
+    apart = _reach(met > 0).astype(float)
     values = np.zeros(len(wins))
     for _ in range(_ROUNDS):
         chance = 1 / (1 + np.exp(np.clip(values[None, :] - values[:, None], -500, 500)))
@@ -99,5 +97,13 @@ def _strengths_of(wins: np.ndarray, rated: np.ndarray) -> np.ndarray:
 
 def _is_connected(wins: np.ndarray) -> np.ndarray:
     """The players in the largest connected component."""
-    _, component = connected_components(wins + wins.T > 0, directed=False)
-    return np.asarray(component == np.bincount(component).argmax())
+    reach = _reach(wins + wins.T > 0)
+    return np.asarray(reach[reach.sum(axis=1).argmax()])
+
+
+def _reach(beats: np.ndarray) -> np.ndarray:
+    """Whether a path of any length leads from the row's player to the column's."""
+    reach = beats | np.eye(len(beats), dtype=bool)
+    for _ in range(len(beats).bit_length()):
+        reach = reach @ reach
+    return reach

@@ -69,16 +69,15 @@ def weighted_pearson(
 
 def correlate_each(first: np.ndarray, second: np.ndarray, coefficient: Coefficient) -> np.ndarray:
     """The correlation within each row of two tables with few columns."""
+    if coefficient == "pearson":
+        return weighted_pearson(first, second, np.ones(first.shape))
+    signs = [np.sign(table[:, :, None] - table[:, None, :]) for table in (first, second)]
     if coefficient in ("kendall", "somers"):
-        signs = [np.sign(table[:, :, None] - table[:, None, :]) for table in (first, second)]
         untied = [np.abs(sign).sum(axis=(1, 2)) for sign in signs]
         below = np.sqrt(untied[0] * untied[1]) if coefficient == "kendall" else untied[1] * (untied[0] > 0)
         return _clipped(divide((signs[0] * signs[1]).sum(axis=(1, 2)), below))
-    if coefficient == "spearman":
-        from scipy import stats  # noqa: PLC0415  (slow to import)
-
-        first, second = stats.rankdata(first, axis=1), stats.rankdata(second, axis=1)
-    return weighted_pearson(first, second, np.ones(first.shape))
+    ranks = [sign.sum(axis=2) for sign in signs]  # up to a factor and a constant
+    return weighted_pearson(ranks[0], ranks[1], np.ones(first.shape))
 
 
 def _clipped(values: np.ndarray) -> np.ndarray:
@@ -101,6 +100,11 @@ def _spearman(first: np.ndarray, second: np.ndarray) -> Measure:
 
 def _as_given(values: np.ndarray) -> Measure:
     return lambda times: np.broadcast_to(values, times.shape)
+
+
+def mid_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1; equal values share their mean rank."""
+    return np.asarray(_ranker(values)(np.ones((1, len(values))))[0])
 
 
 def _ranker(values: np.ndarray) -> Measure:
@@ -202,7 +206,9 @@ def correlate_at(
     result: Estimate = estimate(measure, rows.inputs, confidence, resamples, seed)
     if result.value is None:
         reason = "scores or labels do not vary"
-    return Correlation(result.value, result.interval, units, skipped, reason, result.drawn)
+    # If few units agree perfectly, every resample does: that is not certainty.
+    known = result.interval if units >= 30 or (result.interval and result.interval.low < result.interval.high) else None
+    return Correlation(result.value, known, units, skipped, reason, result.drawn)
 
 
 def affordable_resamples(rows: int, coefficient: Coefficient) -> int:

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ragstone.stats.distributions import beta_quantile
 from ragstone.stats.student import student_quantile
 
 # The weight of the observation that is added at each bound.
@@ -183,11 +184,9 @@ CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 def exact_share_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     """Clopper and Pearson's interval for a share: longer than Wilson's, and never wrong more often than stated."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
     tail = (1 - level) / 2
-    low = float(special.betaincinv(successes, n - successes + 1, tail)) if successes else 0.0
-    high = float(special.betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
+    low = beta_quantile(successes, n - successes + 1, tail) if successes else 0.0
+    high = beta_quantile(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
     return Interval(low, high)
 
 

@@ -43,8 +43,9 @@ class Level:
     error: float
     between: float
     domains: int
-    # Change of the mean per unit of word coverage.
+    # Change of the mean per unit of word coverage, and the standard deviation of this change between kinds of data.
     slope: float = 0.0
+    slope_spread: float = 0.0
 
 
 class People(NamedTuple):
@@ -85,14 +86,14 @@ class JudgeError:
     evidence: str = ""
 
     def coverage_in(self, totals: Mapping[str, Any]) -> float | None:
-        """The word coverage of a run: its verdicts store support and what counts, a mean of support and coverage."""
+        """The word coverage of a run: a third mean of its verdicts on chunks; others count a mean of support and coverage."""
         means = (totals.get("local_means") or {}).get(self.evidence)
-        return None if means is None or not self.weight else word_coverage(means[0], means[1], self.weight)
+        if means is None or not self.weight:
+            return None
+        return float(means[2]) if len(means) > 2 else word_coverage(means[0], means[1], self.weight)
 
     def people(self, mean: float, low: float, high: float, coverage: float | None = None) -> People:
         """The estimated human scores of a run, given the mean of the judge and its 95 % interval (sampling of rows)."""
-        from scipy import special  # noqa: PLC0415  (slow to import)
-
         shares = np.linspace(0.0, 1.0, _STEPS + 1)
         yes, no = self.accepted, self.refused
         moved = 0.0 if coverage is None else coverage - self.coverage
@@ -103,13 +104,14 @@ class JudgeError:
             + (1 - shares) ** 2 * (no.between**2 + no.error**2)
             + 2 * shares * (1 - shares) * self.covariance
             + (slopes * (self.spread if coverage is None else moved / 4)) ** 2
+            + ((no.slope_spread + shares * (yes.slope_spread - no.slope_spread)) * moved) ** 2
         )
         scale = np.sqrt(np.maximum(variance, 1e-8))
         expected = np.clip(no.mean + shares * (yes.mean - no.mean) + slopes * moved, 0.0, 1.0)
         away = (mean - expected) / scale
         freedom = max(1, min(yes.domains, no.domains) - 2)
         # Student's t, up to a factor; in logarithms, so that means far from all domains do not vanish.
-        density = -(freedom + 1) / 2 * special.log1p(away**2 / freedom) - np.log(scale)
+        density = -(freedom + 1) / 2 * np.log1p(away**2 / freedom) - np.log(scale)
         chances = np.exp(density - density.max())
         return People(shares, chances / chances.sum())
 
@@ -145,8 +147,8 @@ def word_coverage(support: float, counted: float, weight: float) -> float:
 
 
 def _read_level(data: Mapping[str, Any]) -> Level:
-    slope = float(data.get("slope", 0.0))
-    return Level(float(data["mean"]), float(data["error"]), float(data["between"]), int(data["domains"]), slope)
+    slopes = (float(data.get(name, 0.0)) for name in ("slope", "slope_spread"))
+    return Level(float(data["mean"]), float(data["error"]), float(data["between"]), int(data["domains"]), *slopes)
 
 
 def _measure_level(values: np.ndarray, groups: np.ndarray, between: float) -> Level | None:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragstone.stats.bootstrap import RESAMPLES, draw, expanded_ends, make_units
+from ragstone.stats.bootstrap import RESAMPLES, draw, expanded_ends, make_units, multiply
 from ragstone.stats.corpus_intervals import FEW_GROUPS, rows_interval
+from ragstone.stats.distributions import beta_probability, binomial_probability, student_tail
 from ragstone.stats.intervals import Interval
 from ragstone.stats.student import student_quantile
 
@@ -35,7 +36,8 @@ def tally(differences: np.ndarray) -> Tally:
 def sign_test(differences: np.ndarray) -> float:
     """The exact two-sided sign test; pairs without a difference are ignored."""
     counts = tally(differences)
-    return _even_odds(counts.higher, counts.lower)
+    tried = counts.higher + counts.lower
+    return min(1.0, 2 * binomial_probability(min(counts.higher, counts.lower), tried, 0.5)) if tried else 1.0
 
 
 def share_difference_interval(before: np.ndarray, after: np.ndarray, level: float = 0.95) -> Interval | None:
@@ -71,13 +73,11 @@ def pairs_to_decide(changes: np.ndarray, limit: float, most: int, level: float =
 
 def pairs_to_differ(counts: Tally, most: int, level: float = 0.95) -> int:
     """The number of pairs at which the sign test finds a difference, if the shares of the pairs stay; at most `most`."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
     pairs, fewer = sum(counts), min(counts.higher, counts.lower)
 
     def decides(size: int) -> bool:
         changed, rare = (count * size / pairs for count in (counts.higher + counts.lower, fewer))
-        return bool(2 * special.betainc(changed - rare, rare + 1, 0.5) < 1 - level)
+        return 2 * beta_probability(changed - rare, rare + 1, 0.5) < 1 - level
 
     return _least_size(decides, pairs, most) if counts.higher != counts.lower else most
 
@@ -107,13 +107,6 @@ def superiority(differences: np.ndarray) -> float | None:
     counts = tally(differences)
     pairs = sum(counts)
     return (counts.higher + counts.equal / 2) / pairs if pairs else None
-
-
-def _even_odds(up: int, down: int) -> float:
-    """The two-sided p of a split at least this uneven, if up and down are equally likely."""
-    from scipy import special  # noqa: PLC0415
-
-    return float(min(1.0, 2 * special.bdtr(min(up, down), up + down, 0.5))) if up + down else 1.0
 
 
 def _present(values: np.ndarray) -> np.ndarray:
@@ -169,7 +162,7 @@ def flip_signs(
     exact = 2 ** min(len(sums), 60) <= resamples
     reached, reached_jointly, tried = np.zeros(len(total)), np.zeros(len(order)), 0
     for flipped in every_pattern(len(sums)) if exact else random_patterns(len(sums), resamples, seed):
-        sizes = np.abs(2 * (flipped @ scaled) - scaled.sum(axis=0))
+        sizes = np.abs(2 * multiply(flipped, scaled) - scaled.sum(axis=0))
         reached += np.count_nonzero(sizes >= total, axis=0)
         highest = np.maximum.accumulate(sizes[:, order[::-1]], axis=1)[:, ::-1]
         reached_jointly += np.count_nonzero(highest >= total[order], axis=0)
@@ -226,7 +219,7 @@ def compare_sums(
     change, total = second - first, float(score(second.sum(axis=0)) - score(first.sum(axis=0)))
     reached = 0
     for swapped in random_patterns(size, resamples, seed):
-        moved = swapped @ change
+        moved = multiply(swapped, change)
         difference = score(second.sum(axis=0) - moved) - score(first.sum(axis=0) + moved)
         reached += int(np.count_nonzero(np.abs(difference) >= abs(total) - _SUM_ROUNDING))
     return Compared(Interval(float(low), float(high)), (reached + 1) / (resamples + 1))
@@ -239,7 +232,6 @@ def compare_rows(
     level: float = 0.95,
 ) -> Compared | None:
     """Compare a score that is not a function of a sum, by a delete-a-group jackknife of the difference."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
 
     def difference(pairs: Sequence[Any]) -> float:
         return score([pair[1] for pair in pairs]) - score([pair[0] for pair in pairs])
@@ -253,7 +245,7 @@ def compare_rows(
         return Compared(Interval(total, total), float(total == 0))
     freedom = min(FEW_GROUPS, len(pairs)) - 1
     error = (interval.high - interval.low) / 2 / student_quantile(freedom, (1 + level) / 2)
-    p = 2 * float(special.stdtr(freedom, -abs(total) / error))
+    p = 2 * student_tail(freedom, abs(total) / error)
     return Compared(interval, p)
 
 
@@ -261,4 +253,4 @@ def _drawn(
     random: np.random.Generator, resamples: int, first: np.ndarray, second: np.ndarray, score: Callable[..., np.ndarray]
 ) -> np.ndarray:
     times = draw(random, resamples, len(first))
-    return np.asarray(score(times @ second) - score(times @ first))
+    return np.asarray(score(multiply(times, second)) - score(multiply(times, first)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
+from ragstone.stats.distributions import t_test_power
 from ragstone.stats.student import student_quantile
 
 POWER = 0.8
@@ -20,15 +22,18 @@ def detectable_effect(deviation: float, pairs: int, alpha: float = 0.05, power: 
 
     `deviation` is the standard deviation of the differences. None for fewer than three pairs.
     """
-    if pairs < 3:
-        return None
+    return None if pairs < 3 else _detectable_shift(pairs, alpha, power) / math.sqrt(pairs) * deviation
+
+
+@functools.lru_cache(maxsize=256)
+def _detectable_shift(pairs: int, alpha: float, power: float) -> float:
     low, high = 0.0, 2.0
     while _power(high, pairs, alpha) < power:
         high *= 2
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if _power(middle, pairs, alpha) >= power else (middle, high)
-    return high / math.sqrt(pairs) * deviation
+    return high
 
 
 def rows_needed(deviation: float, reach: float, level: float = 0.95) -> int:
@@ -68,6 +73,4 @@ def noise_floor(repeats: np.ndarray, level: float = 0.95) -> NoiseFloor | None:
 
 def _power(shift: float, pairs: int, alpha: float) -> float:
     """The power of a t test whose statistic is shifted by `shift`; significant results in the other direction do not count."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
-    return float(1 - special.nctdtr(pairs - 1, shift, student_quantile(pairs - 1, 1 - alpha / 2)))
+    return t_test_power(pairs - 1, shift, student_quantile(pairs - 1, 1 - alpha / 2))

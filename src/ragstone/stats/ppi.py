@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ragstone.stats.correlation import mid_ranks
 from ragstone.stats.intervals import Interval, effective_freedom, studentised_interval, wilson_interval
 from ragstone.stats.student import student_quantile
 
@@ -305,9 +306,7 @@ def guess_errors(scores: np.ndarray, labels: np.ndarray, bounds: tuple[float | N
     known = ~np.isnan(labels)
     if known.sum() >= LEAST_KNOWN and np.ptp(scores[known]) > 0:
         # The spread of labels among rows with similar scores, by rank
-        from scipy import stats  # noqa: PLC0415  (slow to import)
-
-        ranks = stats.rankdata(scores) / len(scores)
+        ranks = mid_ranks(scores) / len(scores)
         slope, intercept = np.polyfit(scores[known], labels[known], 1)
         left = (labels[known] - intercept - slope * scores[known]) ** 2
         near = np.exp(-(((ranks[:, None] - ranks[known][None, :]) / _BANDWIDTH) ** 2) / 2)

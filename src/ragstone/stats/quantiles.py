@@ -9,12 +9,15 @@ rows (Woodruff 1952, with the design effect of the share of values up to the qua
 
 from __future__ import annotations
 
+import bisect
+import functools
 import math
 from statistics import NormalDist
 
 import numpy as np
 
 from ragstone.stats.bootstrap import RESAMPLES, draw, expanded_ends
+from ragstone.stats.distributions import binomial_probability
 from ragstone.stats.intervals import Interval
 from ragstone.stats.paired import Compared, random_patterns
 from ragstone.stats.student import student_quantile
@@ -58,12 +61,10 @@ def quantile_interval(
 
 def _ranks(rows: int, q: float, level: float) -> tuple[int, int] | None:
     """The ranks, from 1, of the two order statistics: each misses the quantile with at most half of 1 − level."""
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
     # The probability that at most 0, 1, 2 … rows are at or below the quantile.
-    below = special.bdtr(np.arange(rows + 1, dtype=np.float64), rows, q)
-    low = int(np.searchsorted(below, (1 - level) / 2, side="right"))
-    high = int(np.searchsorted(below, (1 + level) / 2, side="left")) + 1
+    ranks, below = range(rows + 1), functools.partial(binomial_probability, trials=rows, chance=q)
+    low = bisect.bisect_right(ranks, (1 - level) / 2, key=below)
+    high = bisect.bisect_left(ranks, (1 + level) / 2, key=below) + 1
     return (low, high) if low >= 1 and high <= rows else None
 
 

@@ -1,4 +1,4 @@
-"""Quantiles of Student's t without scipy, whose import takes as long as the rest of a small run.
+"""Quantiles of Student's t without scipy, see `distributions.py`.
 
 `tests/stats/test_student.py` compares them with scipy.
 """
@@ -9,6 +9,8 @@ import functools
 import math
 from statistics import NormalDist
 
+from ragstone.stats.distributions import beta_quantile
+
 # Newton's method doubles the digits with each step: after a step this small, the rest is rounding.
 _SMALL_STEP = 1e-10
 _MOST_STEPS = 100
@@ -18,8 +20,8 @@ _LARGE = 100.0
 # Of the two series of the incomplete beta function, the one of the tail is exact but slow for small arguments.
 _CENTRE = 0.05
 _LEAST_TERM = 1e-17
-# Beyond these limits scipy is more exact.
-_MOST_FREEDOM, _LEAST_TAIL = 1e9, 1e-4
+# Beyond these limits the series are less exact than the quantiles of the beta and the normal distribution.
+_MOST_FREEDOM, _LEAST_TAIL = 1e9, 0.99e-4
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -28,9 +30,12 @@ def student_quantile(freedom: float, probability: float) -> float:
     tail = min(probability, 1 - probability)
     if 1 <= freedom <= _MOST_FREEDOM and _LEAST_TAIL <= tail < 0.5:
         return math.copysign(_upper_quantile(freedom, tail), probability - 0.5)
-    from scipy import special  # noqa: PLC0415  (slow to import)
-
-    return float(special.stdtrit(freedom, probability))
+    if not freedom > 0 or not 0 < probability < 1:
+        return math.copysign(math.inf, probability - 0.5) if freedom > 0 and probability in (0, 1) else math.nan
+    if freedom > _MOST_FREEDOM or probability == 0.5:
+        return NormalDist().inv_cdf(probability)
+    share = beta_quantile(freedom / 2, 0.5, 2 * tail)
+    return math.copysign(math.sqrt(freedom * (1 - share) / share), probability - 0.5)
 
 
 def _upper_quantile(freedom: float, tail: float) -> float:

@@ -23,6 +23,10 @@ from ragstone.storage.places import Place, make_private_folders, read_json
 
 T = TypeVar("T")
 FILE = "owner.json"
+_LOCK = "owner.lock"
+_LOCKED_BYTE = 2**31 - 2
+# PROCESS_QUERY_LIMITED_INFORMATION, and the exit code of a process that has not ended.
+_QUERY, _STILL_ACTIVE = 0x1000, 259
 _PROC = Path("/proc")
 _BLOCK = 1 << 16
 
@@ -68,10 +72,10 @@ def process_start(pid: int) -> str | None:
     try:
         if _PROC.joinpath("self", "stat").exists():
             # Field 22 counts from boot; the name in field 2 may contain spaces and brackets.
-            ticks = _PROC.joinpath(str(pid), "stat").read_text(errors="replace").rpartition(")")[2].split()[19]
-            return f"{_PROC.joinpath('sys/kernel/random/boot_id').read_text().strip()}:{ticks}"
+            ticks = _PROC.joinpath(str(pid), "stat").read_text("ascii", "replace").rpartition(")")[2].split()[19]
+            return f"{_PROC.joinpath('sys/kernel/random/boot_id').read_text('ascii').strip()}:{ticks}"
         if sys.platform == "win32":
-            return None
+            return _windows_start(pid)
         command, plain = ["ps", "-o", "lstart=", "-p", str(pid)], {**os.environ, "LC_ALL": "C"}
         shown = subprocess.run(command, check=False, capture_output=True, text=True, timeout=5, env=plain)  # noqa: S603
         return shown.stdout.strip() or None
@@ -81,7 +85,7 @@ def process_start(pid: int) -> str | None:
 
 def _exists(pid: int) -> bool:
     if sys.platform == "win32":  # signal 0 would interrupt the process
-        return True
+        return _windows_start(pid) is not None
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -89,6 +93,22 @@ def _exists(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _windows_start(pid: int) -> str | None:
+    """When a process started; None if it has ended, or belongs to another user."""
+    import ctypes  # noqa: PLC0415
+
+    kernel: Any = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
+    kernel.OpenProcess.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p(kernel.OpenProcess(_QUERY, False, pid))  # noqa: FBT003
+    if not handle:
+        return None
+    code, times = ctypes.c_ulong(), [ctypes.c_ulonglong() for _ in range(4)]
+    known = kernel.GetExitCodeProcess(handle, ctypes.byref(code)) and code.value == _STILL_ACTIVE
+    known = known and kernel.GetProcessTimes(handle, *(ctypes.byref(time) for time in times))
+    kernel.CloseHandle(handle)
+    return str(times[0].value) if known else None
 
 
 @contextmanager
@@ -101,10 +121,10 @@ def lock(folder: Place, what: str, advice: str, across_machines: bool = False) -
     """
     _refuse_owner(folder, what, advice, across_machines)
     with ExitStack() as held:
-        if folder.is_local and sys.platform != "win32":
+        if folder.is_local:
             try:
                 make_private_folders(folder.path)
-                descriptor = os.open(folder.path, os.O_RDONLY)
+                descriptor = _open_to_lock(folder.path, held)
             except OSError as error:
                 raise StorageError(f"cannot write {folder}: {error.strerror}") from error
             held.callback(os.close, descriptor)
@@ -119,11 +139,35 @@ def lock(folder: Place, what: str, advice: str, across_machines: bool = False) -
                 (folder / FILE).remove()
 
 
+def _remove(file: Path) -> None:
+    with suppress(OSError):  # another process has it open
+        file.unlink()
+
+
+def _open_to_lock(folder: str, held: ExitStack) -> int:
+    """The folder; on Windows, which cannot open folders, a file in it, which is removed in the end."""
+    if sys.platform == "win32":
+        file = Path(folder, _LOCK)
+        held.callback(_remove, file)  # after the descriptor is closed
+        return os.open(file, os.O_RDWR | os.O_CREAT)
+    return os.open(folder, os.O_RDONLY)
+
+
 def lock_file(descriptor: int, what: str, advice: str) -> None:
     """Lock an open file or folder; a StorageError if another process has locked it. The lock ends with the process."""
+    if sys.platform == "win32":
+        import msvcrt  # noqa: PLC0415
+
+        # Other processes cannot read a locked byte. This one is beyond the end of every file.
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            raise StorageError(f"{what} is in use by another process. {advice}") from None
+        return
     try:
-        import fcntl  # noqa: PLC0415  (not on Windows)
-    except ImportError:
+        import fcntl  # noqa: PLC0415
+    except ImportError:  # a system without locks; the record of the owner must suffice
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -151,7 +195,7 @@ def _find_holder(descriptor: int) -> str:
     about = os.fstat(descriptor)
     device = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
     with suppress(OSError):
-        for line in Path("/proc/locks").read_text().splitlines():
+        for line in Path("/proc/locks").read_text("ascii").splitlines():
             if f" {device} " in line and " FLOCK " in line and line.split()[4].isdecimal():
                 return f"process {line.split()[4]}"
     return "another process"

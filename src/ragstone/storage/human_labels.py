@@ -3,13 +3,15 @@
 Each label is a small JSON file, `<store>/labels/<author>/<key>.json`, replaced as a whole. So people and processes cannot
 overwrite each other's labels, and a killed process loses none. The key is a hash of what was judged (earlier turns, question
 and answer; for a claim also the claim and the texts it is checked against), not of the run: a label applies to the same
-answer in every run of the store. An author has one label per key; a new one replaces it.
+answer in every run of the store. An author has one label per key; a new one replaces it. RAGSTONE_LABELS, or `label-folder` in
+ragstone.toml, names another folder for new labels, such as one of a repository; those of the store are still read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import time
 import unicodedata
@@ -25,10 +27,11 @@ from pyarrow import fs
 
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL
 from ragstone.errors import RagstoneError, UsageError
-from ragstone.storage.places import Place
+from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import Run, read_table
 
 VERSION = 1
+VARIABLE = "RAGSTONE_LABELS"
 MAX_AUTHOR, MAX_NOTE = 80, 2_000
 # Enough of a question, answer or claim to show what was judged. The key is a hash of the whole text.
 _MAX_TEXT = 2_000
@@ -157,7 +160,7 @@ def write_label(root: Place, label: HumanLabel) -> HumanLabel:
         "note": check_note(label.note),
     }
     stored["time"] = label.time or datetime.now(UTC).isoformat(timespec="milliseconds")
-    place = _place(root, stored["author"], label.key)
+    place = _places(root, stored["author"], label.key)[0]
     # Lone surrogates of broken data are escaped.
     place.write_bytes(json.dumps({"version": VERSION, **stored}, ensure_ascii=True, indent=1).encode())
     _CACHE.pop(_cache_key(place), None)
@@ -166,17 +169,20 @@ def write_label(root: Place, label: HumanLabel) -> HumanLabel:
 
 def remove_label(root: Place, author: str, key: str) -> None:
     """Remove the author's label of a key, if there is one."""
-    _place(root, check_author(author), key).remove()
+    for place in _places(root, check_author(author), key):
+        place.remove()
 
 
-def _place(root: Place, author: str, key: str) -> Place:
+def _places(root: Place, author: str, key: str) -> list[Place]:
     if not re.fullmatch(r"[0-9a-f]{32}", key):
         raise UsageError("the key of the label is not valid")
-    return _folder(root) / _author_folder(author) / f"{key}{_ENDING}"
+    return [folder / _author_folder(author) / f"{key}{_ENDING}" for folder in _folders(root)]
 
 
-def _folder(root: Place) -> Place:
-    return root.as_private() / "labels"
+def _folders(root: Place) -> list[Place]:
+    """The folders of labels, by rank: the named one, which gets the new labels, and that of the store."""
+    named = os.environ.get(VARIABLE)
+    return [*([open_place(named)] if named else []), root.as_private() / "labels"]
 
 
 def _author_folder(author: str) -> str:
@@ -196,17 +202,22 @@ def _cache_key(place: Place) -> tuple[str, str]:
 
 def read_human_labels(root: Place) -> HumanLabels:
     """All labels of a store, by time. A damaged file is reported in the result. Without labels, this is one listing."""
-    folder = _folder(root)
-    selector = fs.FileSelector(folder.path, allow_not_found=True, recursive=True)
-    try:
-        infos = [info for info in folder.files.get_file_info(selector) if info.is_file and info.path.endswith(_ENDING)]
-    except OSError as error:
-        return HumanLabels(damaged=(f"the labels cannot be listed: {error}",))
-    found: list[HumanLabel] = []
+    found: dict[tuple[str, str], HumanLabel] = {}
     damaged: list[str] = []
-    for item in _read_all(folder, infos):
-        (found if isinstance(item, HumanLabel) else damaged).append(item)  # type: ignore[arg-type]
-    return HumanLabels(tuple(sorted(found, key=lambda one: (one.time, one.author, one.key))), tuple(damaged))
+    for folder in _folders(root):
+        selector = fs.FileSelector(folder.path, allow_not_found=True, recursive=True)
+        try:
+            infos = [one for one in folder.files.get_file_info(selector) if one.is_file and one.path.endswith(_ENDING)]
+        except OSError as error:
+            damaged.append(f"the labels cannot be listed: {error}")
+            continue
+        for item in _read_all(folder, infos):
+            if isinstance(item, HumanLabel):
+                found.setdefault((item.author.casefold(), item.key), item)
+            else:
+                damaged.append(item)
+    labels = sorted(found.values(), key=lambda one: (one.time, one.author, one.key))
+    return HumanLabels(tuple(labels), tuple(damaged))
 
 
 def _read_all(folder: Place, infos: Sequence[fs.FileInfo]) -> Iterator[HumanLabel | str]:

@@ -7,6 +7,7 @@ import json
 import mmap
 import os
 import re
+import sys
 import tempfile
 import time
 import uuid
@@ -20,6 +21,10 @@ from pyarrow import fs
 
 from ragstone.errors import DamagedError, MissingExtraError, StorageError, UsageError
 
+# Windows says the first if another process has a file of the folder open.
+_PASSING = (errno.EACCES, errno.ENOTEMPTY) if sys.platform == "win32" else (errno.ENOTEMPTY,)
+# The path of file:///C:/data
+_DRIVE = re.compile(r"/[A-Za-z]:")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 _LOGIN = re.compile(r"(?<=://)[^/@]*:[^/@]*@")
 _QUERY = re.compile(r"\?[^?]*=.*")
@@ -129,7 +134,7 @@ class Place:
                         self.files.delete_dir(self.path)
                     return
                 except OSError as error:
-                    if error.errno != errno.ENOTEMPTY or not again:
+                    if error.errno not in _PASSING or not again:
                         raise
                     time.sleep(0.2)
 
@@ -182,17 +187,30 @@ class Place:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(temporary, self.path)
+            _replace(temporary, self.path)
         except BaseException:
             with suppress(FileNotFoundError):
                 os.remove(temporary)
             raise
 
 
+def _replace(temporary: str, path: str) -> None:
+    """Windows refuses as long as another process reads the old file: try for a second."""
+    for left in reversed(range(20 if sys.platform == "win32" else 1)):
+        try:
+            os.replace(temporary, path)
+            return
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(0.05)
+
+
 def make_private_folders(path: str) -> None:
     """Create a folder and its missing parents with mode 0700. Folders that exist keep their permissions."""
     if path and not os.path.isdir(path):
-        make_private_folders(os.path.dirname(path))
+        if (parent := os.path.dirname(path)) != path:  # a drive of Windows may be missing
+            make_private_folders(parent)
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:  # another process was faster, or it is a file
@@ -212,8 +230,7 @@ def open_private(path: str) -> IO[bytes]:
 
 def show_url(url: str) -> str:
     """A path or URL for messages and records: without user and password, and without a query, which may be signed."""
-    scheme = _SCHEME.match(url)
-    return _QUERY.sub("?…", _LOGIN.sub("", url, count=1)) if scheme else url
+    return _QUERY.sub("?…", _LOGIN.sub("", url, count=1)) if _SCHEME.match(url) else url
 
 
 def open_place(url: str | os.PathLike[str]) -> Place:
@@ -223,7 +240,7 @@ def open_place(url: str | os.PathLike[str]) -> Place:
         raise UsageError("the path is empty. If it comes from a variable, check that the variable is set.")
     scheme = _SCHEME.match(text)
     if not scheme:
-        return Place(fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text)), text)
+        return Place(fs.LocalFileSystem(), _local_path(os.path.expanduser(text)), text.replace(os.sep, "/"))
     kind, rest = scheme[1].lower(), text[scheme.end() :]
     if _LOGIN.search(text):
         raise UsageError(
@@ -231,12 +248,18 @@ def open_place(url: str | os.PathLike[str]) -> Place:
             f"{'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' if kind == 's3' else 'it in the configuration of fsspec'}."
         )
     if kind == "file":
-        return Place(fs.LocalFileSystem(), os.path.abspath(rest), rest)
+        rest = rest[1:] if _DRIVE.match(rest) else rest
+        return Place(fs.LocalFileSystem(), _local_path(rest), rest)
     if not rest.strip("/"):
         raise UsageError(f"'{text}' has no bucket or host")
     if kind == "s3":
         return Place(_s3(), re.sub("/+", "/", rest.strip("/")), text)
     return Place(_fsspec(kind, text), rest.rstrip("/"), text)
+
+
+def _local_path(path: str) -> str:
+    """The absolute path with `/`, which Windows and Arrow accept: the parts of a `Place` are found by it."""
+    return os.path.abspath(path).replace(os.sep, "/")
 
 
 def _s3() -> fs.FileSystem:

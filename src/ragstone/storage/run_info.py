@@ -33,7 +33,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
 }
 # Fields that may be absent or null.
 _OPTIONAL = (
-    *("params", "judge", "judge_error", "cause_rates", "tools", "prompts", "code", "truth", "rescored", "judge_check"),
+    *("params", "judge", "judge_error", "tools", "prompts", "code", "truth", "rescored", "judge_check"),
     "token_judges",
 )
 
@@ -120,8 +120,6 @@ class RunInfo(_Record):
     judge: Mapping[str, ToolSignature]
     # The measured error of the local judge's means, by metric.
     judge_error: Mapping[str, JudgeError]
-    # How often the causes that it finds are true, as a multiple of their probability.
-    cause_rates: Mapping[str, float]
 
     @classmethod
     def from_json(cls, raw: Any, source: str) -> RunInfo:
@@ -159,7 +157,6 @@ class RunInfo(_Record):
             params=raw.get("params") or {},
             judge={tool: ToolSignature(str(text)) for tool, text in (raw.get("judge") or {}).items()},
             judge_error=_read_errors(raw.get("judge_error") or {}),
-            cause_rates={name: float(rate) for name, rate in (raw.get("cause_rates") or {}).items()},
         )
 
     def metric(self, name: str) -> MetricInfo | None:

@@ -362,7 +362,7 @@ def write_table(place: Place, table: pa.Table) -> None:
 def _missing_folders(path: str) -> list[str]:
     """The folder and its parents that do not exist, deepest first."""
     missing = []
-    while not os.path.lexists(path):
+    while not os.path.lexists(path) and path != os.path.dirname(path):  # a drive of Windows may be missing
         missing.append(path)
         path = os.path.dirname(path)
     return missing

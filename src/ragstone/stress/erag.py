@@ -190,13 +190,16 @@ def run_erag(
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold must be above 0 and at most 1, got {threshold:g}")
     rows = make_pieces(listed.samples, blame)
-    asking = ask_rows(rows, system, system_options or {}, progress, note)
+    options = system_options or {}
+    asking = ask_rows(rows, system, options, progress, note)
     label = name or f"erag {asking.system}"
     common: dict[str, Any] = {
         "progress": progress,
         "note": note,
         "format": "ragstone",
         "resume": resume,
+        "backend": options.get("backend", "local"),
+        "workers": options.get("workers"),
         **(judging.keywords() if judging else {}),
     }
     params = {"system": asking.system, "downstream": downstream}

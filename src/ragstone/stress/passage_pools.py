@@ -296,22 +296,18 @@ def _rank(questions: Sequence[str], passages: Sequence[str], embed: Embed | None
 
 def _rank_by_words(questions: Sequence[str], passages: Sequence[str]) -> Iterator[np.ndarray]:
     """Ranks by shared words; rare words count more, and long passages less."""
-    from scipy import sparse  # noqa: PLC0415  (takes longer to load than most commands)
-
-    numbered = number_words(pa.array([*questions, *passages], pa.string()))
-    size = int(numbered.numbers.max()) + 1 if len(numbered.numbers) else 1
-    counts = sparse.csr_matrix(
-        (np.ones(len(numbered.numbers)), numbered.numbers, numbered.offsets), shape=(len(numbered.offsets) - 1, size)
-    )
-    counts.sum_duplicates()
-    present = counts.copy()
-    present.data[:] = 1.0
-    asked, given = present[: len(questions)], present[len(questions) :]
-    rarity = np.log1p(len(passages) / (1.0 + np.asarray(given.sum(axis=0)).ravel()))
-    length = np.sqrt(np.asarray(counts[len(questions) :].sum(axis=1)).ravel() + 1.0)
-    for start in range(0, len(questions), _QUESTIONS_AT_ONCE):
-        shared = asked[start : start + _QUESTIONS_AT_ONCE].multiply(rarity).tocsr() @ given.T
-        yield from (_best(row / length) for row in np.asarray(shared.todense()))
+    words, offsets, _ = number_words(pa.array([*questions, *passages], pa.string()))
+    lengths, first = np.diff(offsets), len(questions)
+    # The passages of each word, one word after another.
+    keys = np.unique(words.astype(np.int64) * len(lengths) + np.repeat(np.arange(len(lengths)), lengths))
+    word, text = np.divmod(keys[keys % len(lengths) >= first], len(lengths))
+    starts = np.searchsorted(word, np.arange(int(words.max(initial=0)) + 2))
+    rarity = np.log1p(len(passages) / (1.0 + np.diff(starts)))
+    for question in range(first):
+        closeness = np.zeros(len(passages))
+        for number in np.unique(words[offsets[question] : offsets[question + 1]]):
+            closeness[text[starts[number] : starts[number + 1]] - first] += rarity[number]
+        yield _best(closeness / np.sqrt(lengths[first:] + 1.0))
 
 
 def _rank_by_meaning(questions: np.ndarray, passages: np.ndarray) -> Iterator[np.ndarray]:

@@ -387,7 +387,7 @@ def _main_reasons(reports: Sequence[BedReport]) -> str:
     return "; ".join(found) or "there are no questions"
 
 
-def open_embed(embedder: str | None, texts: int, base_url: str | None = None) -> Embed | None:
+def open_embed(embedder: str | None, texts: int, base_url: Any = None) -> Embed | None:
     """The named embedder as a function or, for not too many texts, the local default; None if there is none."""
     if embedder is None and texts > MOST_EMBEDDED:
         return None
@@ -437,7 +437,8 @@ def run_stress(
     setting = prepared.setting
     attacked = bool(set(setting.beds) & set(ATTACKS))
     chosen = [*METRICS, *(ATTACK_METRICS if attacked else ()), *(JUDGED if judging and judging.judge else ()), *metrics]
-    asking = ask_rows(prepared.rows, system, system_options or {}, progress, note)
+    options = system_options or {}
+    asking = ask_rows(prepared.rows, system, options, progress, note)
     return evaluate(
         Dataset.from_samples(answered(prepared.rows, asking), "stress"),
         list(dict.fromkeys(chosen)),
@@ -445,6 +446,8 @@ def run_stress(
         format="ragstone",
         name=name or f"stress {asking.system}",
         resume=resume,
+        backend=options.get("backend", "local"),
+        workers=options.get("workers"),
         params={
             "system": asking.system,
             "passages": setting.passages,

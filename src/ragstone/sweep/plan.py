@@ -82,6 +82,9 @@ class SweepPlan:
     seed: int = 0
     # Fields of ModelOptions.
     models: Mapping[str, Any] = field(default_factory=dict)
+    # Where the system runs and answers are scored: local, or on the workers of ray.
+    backend: str = "local"
+    workers: int | None = None
 
     @property
     def metric(self) -> Metric:

@@ -18,7 +18,8 @@ import numpy as np
 from ragstone.data.dataset import Dataset, samples_table
 from ragstone.data.types import Sample
 from ragstone.engine.ask_system import describe_system
-from ragstone.engine.evaluate import evaluate, unheard
+from ragstone.engine.backends.ray import kept_workers
+from ragstone.engine.evaluate import check_backend, evaluate, unheard
 from ragstone.engine.progress import Progress, Report, silent
 from ragstone.errors import InterruptedRunError, RagstoneError, StopRunError, UsageError
 from ragstone.formats import read_dataset
@@ -84,6 +85,7 @@ def run_sweep(
     note: Callable[[str], object] = unheard,
 ) -> Sweep:
     """Run all settings, or continue the newest sweep with the same plan; returns the settings with their runs."""
+    check_backend(plan.backend, plan.workers)
     plan, questions = read_questions(plan, root)
     outcomes, signatures = _describe(plan)
     place = open_place(root)
@@ -93,7 +95,7 @@ def run_sweep(
         note("there is no interrupted sweep with this plan, data and system; starting a new one")
     if folder is None:
         folder = SweepFolder.create(place, identity, shuffle_questions(plan, questions))
-    with folder.owned():
+    with folder.owned(), kept_workers():
         try:
             return _Work(plan, root, folder, outcomes, progress, note).run()
         except (KeyboardInterrupt, InterruptedRunError):
@@ -346,6 +348,7 @@ class _Work:
     def _evaluate(self, data: Any, metrics: list[str], out: str, **more: Any) -> Run:
         options = {**self.models.keywords(), **more}
         options |= {"budget": self.budget, "deadline_s": self._seconds_left()}
+        options |= {"backend": self.plan.backend, "workers": self.plan.workers}
         source = data if self.plan.truth is None else read_with_truth(data, self.plan.truth, self.root, "ragstone")
         run = evaluate(source, metrics, out, format="ragstone", **options)
         try:

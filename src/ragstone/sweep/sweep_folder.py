@@ -185,6 +185,8 @@ def system_options(plan: SweepPlan, setting: Setting) -> SystemOptions:
         "tokens_per_minute": models.tokens_per_minute,
         "cache": plan.cache and models.cache,
         "parameters": setting.parameters,
+        "backend": plan.backend,
+        "workers": plan.workers,
     }
 
 

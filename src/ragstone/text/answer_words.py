@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from ragstone.text.clock_times import with_numbered_periods
 from ragstone.text.languages import guess_language
 from ragstone.text.lexicon import lexicon, number_words, word_set
 from ragstone.text.names import names
@@ -18,7 +19,7 @@ from ragstone.text.porter import stem
 from ragstone.text.quantities import compare_quantities
 from ragstone.text.quantity_words import UNITS
 from ragstone.text.verbatim import swaps_names
-from ragstone.text.words import fold, words
+from ragstone.text.words import fold, word_texts
 
 _LISTS = lexicon("answer_words")
 _KIND = {word: kind for kind in _LISTS["exclusive"] for word in kind.split()}
@@ -48,13 +49,14 @@ class _Words:
     @cached_property
     def names(self) -> frozenset[str]:
         """The words of the content that belong to a name."""
-        return self.content & {_form(word.text) for name in names(self.text) for word in words(name)}
+        return self.content & {_form(word) for name in names(self.text) for word in word_texts(name)}
 
     def kinds(self) -> dict[str, str]:
         """The kind of each word that excludes others: a number, a unit, or a word of one of the lists."""
         return {word: kind for word in self.content if (kind := _kind(word))}
 
 
+@lru_cache(maxsize=65_536)
 def _kind(word: str) -> str:
     return "number" if _is_number(word) else _KIND.get(word) or (UNITS[word].dimension if word in UNITS else "")
 
@@ -62,8 +64,9 @@ def _kind(word: str) -> str:
 @lru_cache(maxsize=1024)
 def _read(text: str) -> _Words:
     plain = _SHORT_NEGATION.sub(" not", text)
-    said = [word.text for word in words(_NUMBER.sub(" ", plain))]
-    figures = [part for figure in _NUMBER.findall(plain) for part in _figure(figure)]
+    numbers = _NUMBER.findall(plain)
+    said = word_texts(_NUMBER.sub(" ", plain) if numbers else plain)
+    figures = [part for figure in numbers for part in _figure(figure)]
     found = [*figures, *_with_digits(said)]
     content = {_form(word) for word in found if word not in FUNCTION_WORDS or word in _KIND} - _NEGATIONS
     denies = not _NEGATIONS.isdisjoint(said)
@@ -80,7 +83,7 @@ def _with_digits(said: list[str]) -> list[str]:
     found: list[str] = []
     for word in said:
         digits = _DIGITS.get(word, word)
-        if 0 < number_words().get(word, 0) < 10 and found and found[-1] in _TENS:
+        if digits is not word and 0 < number_words().get(word, 0) < 10 and found and found[-1] in _TENS:
             digits = str(int(found.pop()) + int(digits))
         found.append(digits)
     return found
@@ -102,6 +105,7 @@ def compare_answer(question: str, answer: str, reference: str, whole: bool = Tru
     """
     if answer == reference:
         return True if _read(reference).content else None
+    answer, reference = with_numbered_periods(answer), with_numbered_periods(reference)
     same = compare_quantities(reference, answer)
     if same is not None:
         return same
@@ -158,5 +162,5 @@ def _is_number(word: str) -> bool:
 
 def _compare_polarity(answer: str, reference: str) -> bool | None:
     """False if one says yes and the other no; None if one of them says neither."""
-    first = [_YES_NO.get(fold(next((word.text for word in words(text)), ""))) for text in (answer, reference)]
+    first = [_YES_NO.get(fold(next(iter(word_texts(text)), ""))) for text in (answer, reference)]
     return False if None not in first and first[0] != first[1] else None

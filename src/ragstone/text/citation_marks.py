@@ -55,7 +55,10 @@ _KEYED = late_pattern(
     rf"{_KEY}(?:\s?[-_:#.]\s?|\s)?(?P<number>\d{{1,3}})(?:\s?[-–]\s?(?P<last>\d{{1,3}}))?", re.IGNORECASE
 )
 _KEY_AND_NAME = late_pattern(rf"{_KEY}\s?[:=]\s?(?P<name>\S.*)", re.IGNORECASE)
-_SEPARATOR = late_pattern(r"\s?(?:[,;&]|\band\b)\s?")
+_PAGE_WORD = r"(?:pp?\.|pages?|seiten?|s\.)"
+# The comma before a page separates nothing: `report.pdf, p. 12`.
+_SEPARATOR = late_pattern(rf"\s?(?:[,;&]|\band\b)(?!\s?{_PAGE_WORD}\s?\w)\s?", re.IGNORECASE)
+_PAGE = late_pattern(rf"(?P<source>\S[^,;]*?)[\s,;]*\b{_PAGE_WORD}\s?(?P<page>[\w.-]+)", re.IGNORECASE)
 _MOST_IN_RANGE = 20
 _start_of = attrgetter("start")
 _FILE = late_pattern(r"[^\s/]{1,80}\.(?:pdf|md|txt|html?|docx?|pptx?|xlsx?|csv|json)", re.IGNORECASE)
@@ -72,10 +75,11 @@ _BULLET_LINE = late_pattern(r"[ \t]*[-*•][ \t]+\S.*")
 
 
 class Cited(NamedTuple):
-    """The id and the source of a chunk, by which it can be cited."""
+    """The id, the source and the page of a chunk, by which it can be cited."""
 
     id: str | None = None
     source: str | None = None
+    page: str | None = None
 
 
 class CitationMark(NamedTuple):
@@ -192,7 +196,8 @@ def _named(inside: str) -> Names | None:
     parts = [part for part in _SEPARATOR.split(inside) if part]
     keyed = [_KEYED.fullmatch(part) for part in parts]
     if not parts or not keyed[0]:
-        return ((inside,),) if len(parts) < 2 else tuple((part,) for part in parts), bool(_FILE.fullmatch(inside))
+        source = page["source"] if (page := _PAGE.fullmatch(inside)) else inside
+        return ((inside,),) if len(parts) < 2 else tuple((part,) for part in parts), bool(_FILE.fullmatch(source))
     names_of: list[tuple[str, ...]] = []
     for part, key in zip(parts, keyed, strict=True):
         if key is None:
@@ -325,7 +330,18 @@ def _by_name(name: str, chunks: Sequence[Cited]) -> tuple[int, ...]:
         return by_id
     if not wanted:
         return ()
-    return tuple(at for at, chunk in enumerate(chunks) if chunk.source and wanted in _source_names(chunk.source))
+    if found := tuple(at for at, chunk in enumerate(chunks) if chunk.source and wanted in _source_names(chunk.source)):
+        return found
+    return _on_page(wanted, chunks)
+
+
+def _on_page(wanted: str, chunks: Sequence[Cited]) -> tuple[int, ...]:
+    """The chunks of a source and page that a citation names together; all of the source if their pages are not known."""
+    if not (named := _PAGE.fullmatch(wanted)):
+        return ()
+    of_source = [at for at, chunk in enumerate(chunks) if named["source"] in _source_names(chunk.source or "")]
+    pages = [(chunks[at].page or "").casefold() for at in of_source]
+    return tuple(at for at, page in zip(of_source, pages, strict=True) if page == named["page"] or not any(pages))
 
 
 def _folded(name: str, fragment: bool = False) -> str:

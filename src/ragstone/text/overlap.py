@@ -13,7 +13,7 @@ import numpy as np
 from ragstone.text import squad
 from ragstone.text.lexicon import lexicon, number_words, word_set
 from ragstone.text.porter import stem
-from ragstone.text.words import words
+from ragstone.text.words import word_texts
 
 FUNCTION_WORDS = word_set(lexicon("overlap")["function_words"])
 _NUMBERS = {word: str(number) for word, number in number_words().items()}
@@ -22,7 +22,7 @@ _NUMBERS = {word: str(number) for word, number in number_words().items()}
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """The content words, folded, with numbers as digits; all words if there is no content word."""
-    everything = frozenset(_NUMBERS.get(word.text, word.text) for word in words(text))
+    everything = frozenset(_NUMBERS.get(word, word) for word in word_texts(text))
     return everything - FUNCTION_WORDS or everything
 
 

@@ -31,6 +31,7 @@ _MOST_DIGITS = 1_000
 # Megabits, or megabytes in careless spelling.
 _BITS = re.compile(r"\d ?[MGT]b(?![a-zA-Z])")
 _HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
+_MINUS = re.compile(r"\bminus (?=(?:\S+ )?\S+ ?(?:°|degrees?\b))")
 _PHRASES = [(re.compile(rf"(?<![a-z])(?:{'|'.join(phrases)})(?![a-z])"), f" {mark} ") for mark, phrases in PHRASES]
 _MARKS = BOUNDS | {"approx", "approxbelow", "approxabove", "every"}
 _SHARE = Unit("share", Fraction(1))
@@ -39,6 +40,12 @@ CLOCK = Unit("clock", Fraction(1))
 _SUFFIXES = {"k": 10**3, "m": 10**6, "bn": 10**9}
 _NOT_NOUNS = STOP | BLOCKING | _MARKS | PERIODS.keys() | SMALL.keys() | {"per", "each", "and"}
 _COMPOUND = ("time", "length", "mass", "money", "pounds")
+# The words that a quantity may begin with.
+_START = re.compile(r"[a-z]+|[0-9]|[^\sa-z0-9]")
+_STARTS = frozenset(
+    {"noon", "midday", "midnight", "twice", "half", "quarter", "a", "an", "us", "-", *SMALL, *"0123456789"}
+    | {name.split()[0] for name, unit in UNITS.items() if unit.dimension == "money"}
+)
 
 
 class NotReadError(ValueError):
@@ -88,7 +95,7 @@ def read_quantity(text: str, *, at_start: bool = False) -> Reading:
 
     With `at_start` also if a word comes before the quantity, which is found out sooner.
     """
-    if _BITS.search(text):
+    if _BITS.search(text) or (text.isascii() and _STARTS.isdisjoint(_START.findall(text.lower()))):
         raise NotReadError
     return QuantityReader(text).read(at_start=at_start)
 
@@ -98,7 +105,7 @@ class QuantityReader:
 
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", text).lower().replace("\u2212", "-").replace("\u2044", "/")
-        text = _HYPHEN.sub(" ", text.replace("\u2019", "'"))
+        text = _MINUS.sub("-", _HYPHEN.sub(" ", text.replace("\u2019", "'")))
         for pattern, mark in _PHRASES:
             text = pattern.sub(mark, text)
         self.tokens: list[_Token] = []
@@ -154,7 +161,7 @@ class QuantityReader:
         start, sign = at, self._unit(at)
         if sign[0] and sign[0].dimension == "money" and self._at(sign[1]).is_number:
             at = sign[1]
-        elif self._word(at) == "-" and not self._at(at).glued and self._at(at + 1).is_number:
+        elif self._at(at) == _Token("-") and (self._at(at + 1).is_number or self._at(at + 1).glued):
             at += 1
         number = self._number(at)
         if number is None:
@@ -434,6 +441,8 @@ class _Scanner(QuantityReader):
 
     def _found(self, at: int) -> tuple[Quantity, int] | None:
         """The quantity at a token of a longer text, where "5 to 10" is a range and not a time."""
+        if not self._at(at).is_number and self._word(at) not in _STARTS:
+            return None
         try:
             found = self._quantity(at)
             if found and self._word(at + 1) == "to" and found[0].unit == CLOCK and self._word(at) != "quarter":

@@ -87,6 +87,8 @@ class RefusalPatterns(NamedTuple):
 
 def fold(text: str) -> str:
     """Lower-case a text, remove accents, Arabic vowel signs and tatweel, and collapse white space."""
+    if text.isascii():
+        return " ".join(text.lower().split())
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", text.casefold()))
     return " ".join(unicodedata.normalize("NFC", bare).split())
 

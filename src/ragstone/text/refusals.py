@@ -84,7 +84,8 @@ def _clauses(text: str) -> Iterator[str]:
 def _classify(clause: str, about_documents: bool) -> _Kind:
     if refusal_patterns().added.search(clause):
         return _Kind.DECLINES
-    scripts = [patterns for patterns in refusal_patterns().scripts if patterns.script.search(clause)]
+    scripts = refusal_patterns().scripts[: 1 if clause.isascii() else None]
+    scripts = [patterns for patterns in scripts if patterns.script.search(clause)]
     while clause:
         for patterns in scripts:
             if patterns.has_cue(clause) and (

@@ -55,7 +55,14 @@ _SHORT_ANSWER = late_pattern(
 _COURTESY = late_pattern(
     r"(?:(?:great|good|excellent) question|you['’]?re welcome|(?:i am|i['’]m)? ?(?:so |very )?sorry (?:to \w+|this|that|for)|"
     r"congratulations|(?:please )?(?:let me know|feel free)|i hope (?:this|that)|hope (?:this|that) helps|(?:gladly|sure|certainly|"
-    r"of course|no problem|my pleasure|happy to help)[.!]?$|(?:have|happy|enjoy|good luck|get well|thank)[^.]{0,30}!$)",
+    r"of course|no problem|my pleasure|absolutely|gerne?|con (?:mucho )?gusto|avec plaisir)[.!]?$|"
+    r"(?:have|happy|enjoy|good luck|get well)[^.]{0,30}!$|"
+    r"(?:(?:i['’]m|i am|i['’]d be|i would be|we['’]re|we are) )?(?:always |very |so )?(?:happy|glad|pleased|delighted) "
+    r"(?:to (?:help|assist)|you (?:asked|wrote))[^.;:,]{0,25}[.!]?$|"
+    r"(?:many )?thank(?:s| you)(?: very much| so much)?(?: for [^.;:,]{0,50}|, [^.;:,]{0,20})?[.!]?$|"
+    r"(?:vielen |herzlichen |besten )?dank für (?:ihre?|deine?)\b[^.;:,]{0,30}[.!]?$|(?:gern(?:e)? )helfe ich[^.;:,]{0,25}[.!]?$|"
+    r"(?:muchas )?gracias por (?:su|tu|la)\b[^.;:,]{0,30}[.!]?$|merci (?:pour|de) v[^.;:,]{0,40}[.!]?$|"
+    r"(?:hi|hello|hey|hallo|bonjour|good (?:morning|afternoon|evening)|guten (?:tag|morgen|abend))(?: (?:there|[\w.]+))?[.!,]?$)",
     re.IGNORECASE,
 )
 _LONGEST = 2_000
@@ -175,7 +182,13 @@ def _completed(question: str, line: _Line) -> str:
     """A line that can be understood: a fragment gets the words that introduce its list, otherwise the question."""
     if not _SHORT_ANSWER.fullmatch(line.text) and (not is_fragment(line.text) or is_sentence(line.text)):
         return line.text
-    return f"{line.lead}: {line.text}" if line.lead else complete(question, line.text)
+    return f"{line.lead}: {line.text}" if line.lead else complete(_asked(question), line.text)
+
+
+def _asked(question: str) -> str:
+    """The last question of several sentences: what the user says before it is not a claim of the answer."""
+    spans = [question[start:end].strip() for start, end in sentences(question)]
+    return next((span for span in reversed(spans) if span.endswith(("?", "？"))), question)
 
 
 def _without_opening(line: str) -> str:

@@ -91,7 +91,7 @@ def swaps_names(text: str, claim: str) -> bool:
     Not if the words between them say that the order does not matter.
     """
     names = {_fold(word) for word in _NAME.findall(claim)}
-    return any(
+    return bool(names) and any(
         _is_swap(one.split(), other.split(), names)
         for one in _folded_sentences(claim)
         for other in _by_words(text).get(tuple(sorted(one.split())), ())

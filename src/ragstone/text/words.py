@@ -60,7 +60,7 @@ class FoldedText:
         # A space on both sides of every word, so that only whole words match: 9 is not in 19.
         if folded is None and text.isascii():
             folded = f" {_single_spaces(text.encode().translate(ASCII_FOLD)).strip().decode()} "
-        self.folded = f" {' '.join([word.text for word in words(text)])} " if folded is None else folded
+        self.folded = f" {' '.join(word_texts(text))} " if folded is None else folded
 
     def __bool__(self) -> bool:
         return self.folded != "  "
@@ -115,6 +115,11 @@ def words(text: str) -> Iterator[Word]:
     else:
         for match in _word_pattern().finditer(text):
             yield Word(fold(match[0]), match.start(), match.end())
+
+
+def word_texts(text: str) -> list[str]:
+    """The words without their positions."""
+    return _ASCII_WORD.findall(text.lower()) if text.isascii() else [word.text for word in words(text)]
 
 
 def _single_spaces(text: bytes) -> bytes:

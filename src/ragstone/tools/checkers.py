@@ -31,6 +31,7 @@ from ragstone.data.verdict import (
 )
 from ragstone.llm.cascade_tally import tally_decisions
 from ragstone.llm.concurrency import gather_then_raise
+from ragstone.storage.images import Pictured
 from ragstone.text.refusals import find_refusal
 from ragstone.tools.nugget_labels import labels_by_parts
 from ragstone.tools.protocols import Earlier, Joint, Labelled, Prompted, Whole
@@ -209,17 +210,19 @@ class LocalCascade(CascadeChecker):
         super().__init__(below, above, agreement if needed is None else needed)
         self._needed = below.card.confidence_for("support", agreement) if needed is None else needed
         self.prompts = {}
+        self.sees_images = getattr(above, "sees_images", False)
 
     def prompt_hash(self, name: str) -> str:
         """The local judge has no prompts."""
         return self._above.prompt_hash(name) if isinstance(self._above, Prompted) else ""
 
     async def check(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> Matrix:
-        """Texts in other languages go to the language model; a refusal needs no model."""
+        """Texts in other languages, and images if it sees them, go to the language model; a refusal needs no model."""
         whole = bool(texts) and isinstance(texts[0], Whole)
         chunks = [*texts] if whole else Texts.read(texts).chunks
+        seen = any(isinstance(chunk, Pictured) for chunk in chunks) and self.sees_images
         # The claims may be those of an answer and of a reference in two languages.
-        if not self._below.card.reads(*(() if whole else claims), " ".join(claims), "\n".join(chunks)):
+        if seen or not self._below.card.reads(*(() if whole else claims), " ".join(claims), "\n".join(chunks)):
             self._count([], len(claims) * len(chunks), 0)
             verdicts: Matrix = await self._above.check(question, claims, texts)
             return verdicts

@@ -30,7 +30,7 @@ class JudgingOptions(TypedDict, total=False):
     reward_model: Any
     toxicity_model: Any
     corpus: Any
-    base_url: str | None
+    base_url: str | Sequence[str] | None
     claims: str
     scale: str
     grading: Sequence[str]
@@ -42,6 +42,7 @@ class JudgingOptions(TypedDict, total=False):
     verdicts: str
     exam: bool
     calibration: Any
+    images: str
     prompts: str | os.PathLike[str] | None
     budget: Any
     timeout_s: float

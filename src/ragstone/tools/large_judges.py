@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from copy import copy
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,6 +24,7 @@ from ragstone.models.local_judge import Support
 from ragstone.text.overlap import covered
 from ragstone.text.passages import Passages
 from ragstone.text.words import words
+from ragstone.tools.checkers import Texts
 from ragstone.tools.local_judges import LocalChecker, LocalGrader
 
 SUPPORT, MATCH = "support", "match"
@@ -134,10 +136,36 @@ class _Prompted:
         return read_large_card().prompt_hash(MATCH if name == "answer_match" else SUPPORT)
 
 
+class _WithQuestion:
+    """The judge, which reads a question after each text: what the question says is not an invention of the answer."""
+
+    def __init__(self, judge: Any, question: str) -> None:
+        self._judge = judge
+        self._question = question
+
+    async def support(self, evidence_and_claims: Sequence[tuple[str, str]]) -> list[Support]:
+        """As the judge's."""
+        pairs = [(f"{text.rstrip()}\n\nQuestion: {self._question}", claim) for text, claim in evidence_and_claims]
+        found: list[Support] = await self._judge.support(pairs)
+        return found
+
+
 class LargeChecker(_Prompted, LocalChecker):
     """Checks claims with the large judge. A chunk is read as a whole, and once."""
 
     reads_again = False
+
+    def __init__(self, judge: Any, card: LargeCard, signature: str) -> None:
+        super().__init__(judge, card, signature)
+        self.signature += ";question/1"
+
+    async def in_chunks(self, question: str, claims: Sequence[str], texts: Texts) -> list[list[Verdict]]:
+        """The claims of an answer are read with the question: `You need 500 GB more` follows from it and a chunk."""
+        if not texts.joint or not question.strip():
+            return await super().in_chunks(question, claims, texts)
+        asked: Any = copy(self)
+        asked._judge = _WithQuestion(self._judge, question.strip())  # noqa: SLF001
+        return await LocalChecker.in_chunks(asked, question, claims, texts)
 
     def calls_for(self, claims: int, chunks: int = 1) -> int:
         """The number of calls for these numbers of claims and chunks if all chunks are read."""

@@ -28,6 +28,7 @@ from ragstone.llm.reply_types import (
     UsefulnessReply,
     VerdictsReply,
 )
+from ragstone.storage.images import Pictured
 from ragstone.tools.checkers import TextChecker, Texts
 from ragstone.tools.llm_rater import LLMTool
 from ragstone.tools.nugget_labels import ask_labels
@@ -229,7 +230,7 @@ class JudgeReader(LLMTool):
         return await gather_then_raise(self._grade_chunk(question, chunk) for chunk in chunks)
 
     async def _grade_chunk(self, question: str, passage: str) -> Grade:
-        if not passage.strip():
+        if not passage.strip() and not isinstance(passage, Pictured):
             return Grade(0.0, 0.0, TOP_GRADE)
         guess = RelevanceGradeReply(match=2, trust=2, grade=2)
         data = {"question": question, "passage": passage}

@@ -74,6 +74,11 @@ class LLMTool:
         """The model and the settings."""
         return f"{self._judge.signature}{self._settings}"
 
+    @property
+    def sees_images(self) -> bool:
+        """Whether the model sees the images of chunks."""
+        return self._judge.vision is not None
+
     def prompt_hash(self, name: str) -> str:
         """The hash of a prompt that is sent."""
         return self._judge.prompt_hash(name)

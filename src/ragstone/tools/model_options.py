@@ -13,6 +13,8 @@ from ragstone.tools.keywords import describe_unknown
 
 # How verdicts are asked for.
 VERDICTS = ("auto", "tokens", "json")
+# When images are sent.
+IMAGES = ("auto", "on", "off")
 # The panels of these options in the help of a command.
 MODELS, COST = "Judge and other models", "Limits and cost"
 
@@ -109,7 +111,9 @@ class ModelOptions:
         python="Documents, or a JSONL file of chunks, that claims are looked up in: a path, several, or an object with `search`.",
         shown=[],
     )
-    base_url: str | None = _option(None, "Address of an OpenAI-compatible server.", "URL")
+    base_url: Any = _option(
+        None, "Address of an OpenAI-compatible server; several, or a file of them, share the calls.", "URL", shown=[]
+    )
     claims: str = _option("sentences", "Form of claims: sentences or triplets.", "FORM")
     scale: str = _option("points", "Scale of grades: points (0-100), stars (1-5), ten (1-10) or binary.")
     grading: Sequence[str] = _option((), "Grading steps: cot, few-shot, rubric, own-reference.", "NAMES", shown="")
@@ -135,6 +139,12 @@ class ModelOptions:
         True,
         "Do not use what --calibrate measured.",
         python="False: probabilities and means are not calibrated by what judge-check and agree measured.",
+    )
+    images: str = _option(
+        "auto",
+        "Send the images of chunks to the judge: auto (if the model is known to see), on or off.",
+        "WHEN",
+        python='"auto": images of chunks are sent to models that are known to see them; "on": to every model; "off": to none.',
     )
     prompts: str | os.PathLike[str] | None = _option(
         None, "Folder with prompts that replace the built-in ones.", "FOLDER"
@@ -188,6 +198,8 @@ class ModelOptions:
             parse_budget(self.budget)
         if self.batch and not self.cache:
             raise UsageError("batches need the cache for their replies: leave out --no-cache (cache=False).")
+        if self.images not in IMAGES:
+            raise UnknownNameError("value of images", self.images, IMAGES, f"Choose from: {', '.join(IMAGES)}.")
         # A mapping has the results of trials, by model.
         if not isinstance(self.verdicts, Mapping) and self.verdicts not in VERDICTS:
             hint = f"Choose from: {', '.join(VERDICTS)}."
@@ -218,6 +230,10 @@ class ModelOptions:
         for item in fields(cls):
             if (value := values.get(_command_line_name(item))) is not None:
                 found[item.name] = not value if item.default is True else None if value == [] else value
+        if given := values.get("base_url"):
+            from ragstone.llm.endpoints import list_addresses  # noqa: PLC0415  (slow import)
+
+            found["base_url"] = list_addresses(given[0] if len(given) == 1 else given) or given[0]
         if "grading" in found:
             found["grading"] = tuple(name.strip() for name in values["grading"].split(",") if name.strip())
         return cls(**found)

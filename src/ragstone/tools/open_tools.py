@@ -255,6 +255,7 @@ class ToolOpener:
 
     def _open_remote(self, role: str, model: Any) -> Tool:
         from ragstone.llm.prompted import Judge as PromptedJudge  # noqa: PLC0415  (slow import)
+        from ragstone.llm.vision import find_vision  # noqa: PLC0415
         from ragstone.tools.llm_extractor import JudgeExtractor  # noqa: PLC0415
         from ragstone.tools.llm_judges import JudgeReader  # noqa: PLC0415
         from ragstone.tools.llm_pairs import JudgePair  # noqa: PLC0415
@@ -270,7 +271,9 @@ class ToolOpener:
             from ragstone.tools.large_extractor import LargeExtractor  # noqa: PLC0415
 
             return LargeExtractor(self._open_llm(model, writes=True))
-        options, judge = self.options, PromptedJudge(self._open_llm(model), self.prompts)
+        options, images = self.options, self.options.get("images", "auto")
+        note = "" if images == "auto" else f",images={images}"
+        judge = PromptedJudge(self._open_llm(model), self.prompts, vision=find_vision(model, images), note=note)
         grading = options.get("grading", ())
         if role == "rater":
             return JudgeRater(judge, options.get("scale", "points"), grading)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragstone.llm.base import LLM, LLMError, LLMRefusedError
-from ragstone.llm.endpoints import SERVERS, find_endpoint
+from ragstone.llm.endpoints import SERVERS, BaseURL, find_endpoints
 from ragstone.llm.prompted import Judge
 from ragstone.llm.prompts import PromptBook
 from ragstone.llm.wrappers import ordinary_calls
@@ -58,7 +58,8 @@ def open_verdicts(role: str, model: Any, judge: Judge, options: Mapping[str, Any
 
         return open_large_tool(role, judge.llm, in_turn=is_llama(model))
     way = choose_verdicts(options.get("verdicts", "auto"), model, options.get("base_url"), options.get("repeats", 1))
-    if way == "json":
+    # Verdicts by tokens are asked for without images.
+    if way == "json" or (way == "auto" and judge.vision):
         sizes: dict[str, Any] = {name: value for name, value in options.items() if name in _SIZES}
         return JudgeChecker(judge, **sizes) if role == "checker" else JudgeReader(judge)
     inside = is_llama(model)
@@ -67,7 +68,7 @@ def open_verdicts(role: str, model: Any, judge: Judge, options: Mapping[str, Any
     return kind(judge.llm, judge.prompts, window, one_by_one=inside, calibrations=calibrations)
 
 
-def choose_verdicts(wanted: str | Mapping[str, str], model: Any, base_url: str | None, repeats: int = 1) -> str:
+def choose_verdicts(wanted: str | Mapping[str, str], model: Any, base_url: BaseURL, repeats: int = 1) -> str:
     """`tokens`, `json`, or `auto`: tokens unless a trial shows that the server returns no probabilities.
 
     `wanted` may have the result of such trials, by model. `auto` is for models that are local or small. An openai/ name on this machine may be a proxy of a large one, so its
@@ -82,14 +83,14 @@ def choose_verdicts(wanted: str | Mapping[str, str], model: Any, base_url: str |
     return "auto" if repeats == 1 and isinstance(model, str) and _is_local_or_small(model, base_url) else "json"
 
 
-def _is_local_or_small(model: str, base_url: str | None) -> bool:
+def _is_local_or_small(model: str, base_url: BaseURL) -> bool:
     provider, _, name = model.strip().partition("/")
     if provider not in SERVERS or not name:
         return False
     sizes = [float(size) for size in _SIZE.findall(name)]
     if sizes:
         return max(sizes) <= _SMALL
-    return provider in _OWN_SERVERS and _is_loopback(find_endpoint(provider, name, base_url).base)
+    return provider in _OWN_SERVERS and all(_is_loopback(one.base) for one in find_endpoints(provider, name, base_url))
 
 
 def _is_loopback(url: str) -> bool:

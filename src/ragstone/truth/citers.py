@@ -43,7 +43,7 @@ MOST_CITATIONS = 5
 _ANSWER, _QUESTION, _VERBATIM, _MEANING = 2.0, 1.0, 1.0, 1.0
 # The offline judge is slow, so it gets only the best pieces by the other scores.
 _MOST_READ, _MOST_NEAR = 8, 40
-# The confidence from which on a citation is accepted without review; measured in docs/truth.md.
+# The confidence from which on a citation is accepted without review; measured in docs/facts.md.
 SURE = 0.8
 # The share of a part's words that one more piece must add, and what it must add to the support.
 _LEAST_ADDED, _LEAST_GAIN = 0.12, 0.1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack
 
 from ragstone.data.types import Sample
@@ -23,56 +23,30 @@ from ragstone.engine.ask_system import (
 )
 from ragstone.engine.evaluate import unheard
 from ragstone.engine.progress import Report, silent
-from ragstone.errors import InterruptedRunError, StopRunError, UsageError
+from ragstone.errors import UsageError
 from ragstone.formats.usage import with_usage
 from ragstone.llm.answers import Answer, read_answer, write_answer
 from ragstone.llm.base import LLMError
-from ragstone.storage.durable import Journal, read_journal
+from ragstone.truth.work_journal import WorkJournal, open_journal
 
 # The metadata name of the reason for a missing answer.
 ERROR = "system_error"
 
 
-class AnswerJournal:
-    """A journal with the answers of one system; answers of other systems are ignored."""
+def known_answers(journal: WorkJournal) -> dict[str, Answer]:
+    """The stored answers by the key of their question."""
+    answers: dict[str, Answer] = {}
+    for key, reply in journal.known.items():
+        with suppress(KeyError, TypeError, LLMError):
+            answers[key] = read_answer(reply, "the journal")
+    return answers
 
-    def __init__(self, path: str, signature: str) -> None:
-        self.path = path
-        self._head = {"journal": 1, "system": signature}
-        self._file: Journal | None = None
 
-    def read(self) -> dict[str, Answer]:
-        """The stored answers of the same system, by the key of their question."""
-        head, *entries = read_journal(self.path) or [None]
-        answers: dict[str, Answer] = {}
-        for entry in entries if head == self._head else ():
-            with suppress(KeyError, TypeError, LLMError):
-                answers[entry["key"]] = read_answer(entry["reply"], "the journal")
-        return answers
-
-    def start(self, keep: bool) -> None:
-        """Open the file for writing, after the stored answers or from the beginning."""
-        self._file = Journal(self.path, keep, sync=False)
-        if not keep:
-            self._file.append([self._head])
-
-    def add(self, outcome: SystemReply) -> None:
-        """Store an answer; failures are not stored, so that they are asked again."""
-        if self._file is not None and outcome.answer is not None:
-            measured = replace(outcome.answer, metadata=_usage_of(outcome) | outcome.answer.metadata)
-            self._file.append([{"key": key_of(outcome.asked), "reply": json.loads(write_answer(measured))}])
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def remove(self) -> None:
-        """Delete the file after all questions are answered."""
-        self.close()
-        with suppress(FileNotFoundError):
-            os.remove(self.path)
+def store_answer(journal: WorkJournal, outcome: SystemReply) -> None:
+    """Store the answer of a system with its usage."""
+    if outcome.answer is not None:
+        measured = replace(outcome.answer, metadata=_usage_of(outcome) | outcome.answer.metadata)
+        journal.add(key_of(outcome.asked), json.loads(write_answer(measured)))
 
 
 def key_of(asked: Asked) -> str:
@@ -122,25 +96,14 @@ def collect(
     """
     samples, times = _repeat(questions, repeats)
     _, signature = describe_system(system, **options)
-    kept = AnswerJournal(journal, signature) if journal else None
-    known = kept.read() if kept and resume else {}
-    if resume and not known:
-        note("there is nothing to resume; starting from the beginning")
-    asked = [_ask(sample, repeat) for sample, repeat in zip(samples, times, strict=True)]
-    left = [one for one in asked if one.question and key_of(one) not in known]
-    if kept:
-        kept.start(keep=bool(known))
-    try:
-        asking = ask_system(system, left, progress=progress, told=kept.add if kept else None, **options)
-    except (KeyboardInterrupt, StopRunError) as error:
-        raise stopped_with(error, kept, journal) from None
-    finally:
-        if kept:
-            kept.close()
+    with open_journal(journal, {"system": signature}, resume, note) as kept:
+        known = known_answers(kept)
+        asked = [_ask(sample, repeat) for sample, repeat in zip(samples, times, strict=True)]
+        left = [one for one in asked if one.question and key_of(one) not in known]
+        asking = ask_system(system, left, progress=progress, told=partial(store_answer, kept), **options)
+        kept.is_finished = not asking.failures and not keep_journal
     if asking.problem:
         note(asking.problem)
-    if kept and not asking.failures and not keep_journal:
-        kept.remove()
     outcomes = {outcome.asked.id: outcome for outcome in asking.outcomes}
     rows = [
         row_of(sample, known.get(key_of(one)), outcomes.get(one.id)) for sample, one in zip(samples, asked, strict=True)
@@ -221,11 +184,3 @@ def row_of(sample: Sample, known: Answer | None, outcome: SystemReply | None) ->
     usage = with_usage({**(_usage_of(outcome) if outcome else {}), **answer.metadata})
     earlier = {name: value for name, value in sample.metadata.items() if name != ERROR and name not in USAGE}
     return replace(sample, answer=answer.text, contexts=answer.contexts, metadata={**usage, **earlier})
-
-
-def stopped_with(error: BaseException, journal: AnswerJournal | None, path: str | None) -> Exception:
-    """The error of an interrupted collection, with the file that keeps its answers."""
-    kept = f"the answers are kept in {path}. Repeat the command with --resume to continue." if journal else ""
-    if isinstance(error, StopRunError):
-        return StopRunError(f"{error}\n{kept}".strip())
-    return InterruptedRunError(f"stopped; {kept or 'nothing is kept'}")

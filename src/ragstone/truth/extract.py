@@ -11,13 +11,14 @@ statements next to what supports them that share words with the question are oka
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ragstone.data.types import Chunk
+from ragstone.engine.evaluate import check_backend
 from ragstone.engine.execute import run_to_end
-from ragstone.engine.progress import Report, silent
+from ragstone.engine.progress import Progress, Report, silent
 from ragstone.llm.prompted import Bounds, Judge
 from ragstone.llm.reply_types import NewNuggetsReply, NuggetImportanceReply, RankedNugget
 from ragstone.llm.wrappers import Call
@@ -123,9 +124,39 @@ class Extraction:
         return sum(len(_joined(there[row.case.id], row.facts)) - len(there[row.case.id]) for row in self.found)
 
 
+E = TypeVar("E", bound=Extraction)
+
+
 def extract(cases: Sequence[Case], work: Work, report: Report = silent) -> Extraction:
     """Extracts the citations for the answers of cases, with a language model or with local models."""
-    return run_to_end(_extract(cases, work, report))
+    return _run(_extract, cases, work, report)
+
+
+def _run(function: Callable[..., Coroutine[Any, Any, E]], cases: Sequence[Case], work: Work, report: Report) -> E:
+    """The extraction of all cases, by this process or by the workers of a cluster."""
+    if check_backend(work.backend, work.workers) != "ray" or work.quoting or not cases:
+        return run_to_end(function(cases, work, report))
+    from ragstone.engine.backends.ray import Job, share_out  # noqa: PLC0415  (slow import)
+
+    def start(shared: Callable[[], Mapping[str, Any]]) -> Callable[[Any], list[tuple[int, E]]]:
+        # The position of the first case of a block, and what was extracted from all of them.
+        return lambda block: [
+            (block[0][0], run_to_end(function([case for _, case in block], replace(work, shared=shared()), silent)))
+        ]
+
+    users = {"judge": work.judge} if callable(work.judge) else {}
+    job = Job(start, work.options.keywords(), work.concurrency, work.concurrency, work.workers, users)
+    parts: dict[int, E] = {}
+    for position, part in share_out(job, list(enumerate(cases))):
+        parts[position] = part
+        report(Progress("asking", min(len(parts) * work.concurrency, len(cases)), len(cases)))
+    first, *others = (parts[position] for position in sorted(parts))
+    for other in others:
+        first.found.extend(other.found)
+        first.skipped.update(other.skipped)
+        first.failed.update(other.failed)
+        first.calls.extend(other.calls)
+    return first
 
 
 async def _extract(cases: Sequence[Case], work: Work, report: Report) -> Extraction:
@@ -420,7 +451,7 @@ class NuggetExtraction(Extraction):
 
 def make_nuggets(cases: Sequence[Case], work: Work, report: Report = silent) -> NuggetExtraction:
     """Makes the nuggets of cases, with a language model or by rules."""
-    return run_to_end(_make_nuggets(cases, work, report))
+    return _run(_make_nuggets, cases, work, report)
 
 
 async def _make_nuggets(cases: Sequence[Case], work: Work, report: Report) -> NuggetExtraction:

@@ -49,7 +49,9 @@ def read_with_truth(
 ) -> TruthReader:
     """Data joined with a version of ground truth, for `ragstone.evaluate`; `truth` is `NAME` or `NAME@3`."""
     version = TruthStore(root).read(*parse_reference(truth)) if isinstance(truth, str) else truth
-    return TruthReader(open_reader(data, format, columns, limit, split_contexts, encoding), version)
+    reader = TruthReader(open_reader(data, format, columns, limit, split_contexts, encoding), version)
+    reader.options += ["--truth", version.info.reference]
+    return reader
 
 
 class TruthReader(Reader):
@@ -59,6 +61,7 @@ class TruthReader(Reader):
         super().__init__(inner.sources, inner.format, inner.limit)
         self.schema = inner.schema
         self.report = inner.report
+        self.options = inner.options
         self._inner = inner
         self._version = version
         # Counts of facts that were found for this data; run.json keeps them.

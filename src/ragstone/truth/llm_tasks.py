@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from ragstone.engine.progress import Progress, Report
@@ -35,6 +35,11 @@ class Work:
     options: ModelOptions = field(default_factory=ModelOptions)
     concurrency: int = DEFAULT_CONCURRENCY
     quoting: bool = False
+    # Where it runs: local, or on the workers of ray.
+    backend: str = "local"
+    workers: int | None = None
+    # Limits that workers share, as settings of the gateway.
+    shared: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ def is_local(judge: Any) -> bool:
 async def opened_judge(work: Work) -> AsyncIterator[Judge]:
     """Opens the model with its prompts until the end of the block."""
     settings = gateway_settings(cast("JudgingOptions", work.options.keywords()), work.concurrency)
-    gateway = Gateway(settings, quoting=work.quoting)
+    gateway = Gateway(replace(settings, **work.shared), quoting=work.quoting)
     folder = work.options.prompts
     try:
         yield Judge(gateway.open_llm(in_process(work.judge)), PromptBook(None if folder is None else str(folder)))

@@ -90,6 +90,7 @@ def read_with_facts(open_data: Callable[[], Reader], request: FactsRequest) -> t
     found = _summary(cases, after, version.info.reference if request.store else "")
     joined = TruthReader(open_data(), version)
     joined.about_facts = asdict(found)
+    joined.options += ["--facts", *(["--truth", request.truth] if request.truth else [])]
     return joined, found
 
 

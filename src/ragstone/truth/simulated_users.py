@@ -58,13 +58,14 @@ class GoalPart:
     def _is_question(self) -> bool:
         return self.wants.rstrip().endswith(("?", "\uff1f", "\u061f"))
 
-    def is_in(self, reply: str) -> bool:
-        """Whether a reply has one of the facts; without facts, whether it has enough words of the wish and does not decline."""
+    def is_in(self, reply: str, message: str = "") -> bool:
+        """Whether a reply has one of the facts, else enough words of the wish, not all from a message about something else."""
         if self.fact:
             return any(_states(reply, fact) for fact in self.fact)
-        wanted = content_stems(self.wants)
+        wanted, asked = content_stems(self.wants), content_stems(message)
         shared = wanted & content_stems(reply)
-        return bool(wanted) and find_refusal(reply) is None and len(shared) >= _LEAST_WORDS * len(wanted)
+        is_enough = len(shared) >= _LEAST_WORDS * len(wanted) and (wanted <= asked or not shared <= asked)
+        return bool(wanted) and is_enough and find_refusal(reply) is None
 
 
 def _states(reply: str, fact: str) -> bool:
@@ -128,11 +129,11 @@ class Conversation:
             questions.insert(0, questions.pop(first))
         return questions
 
-    def note_reached_parts(self, reply: str, facts_only: bool) -> None:
-        """Note the parts of the goal that a reply reaches; with `facts_only`, a model decides the parts without facts."""
+    def note_reached_parts(self, message: str, reply: str, facts_only: bool) -> None:
+        """Note the parts of the goal that a reply to a message reaches; with `facts_only`, a model decides those without facts."""
         for at in self.open_parts:
             part = self.user.goal[at]
-            if (part.fact or not facts_only) and part.is_in(reply):
+            if (part.fact or not facts_only) and part.is_in(reply, message):
                 self.reached[at] = len(self.turns) + 1
 
 

@@ -12,7 +12,6 @@ from ragstone.engine.ask_system import (
     DEFAULT_CONCURRENCY,
     Asked,
     SystemOptions,
-    SystemReply,
     answer_one,
     describe_system,
 )
@@ -31,8 +30,9 @@ from ragstone.llm.wrappers import Call, record_calls
 from ragstone.tools.judging_options import JudgingOptions
 from ragstone.tools.llama import in_process
 from ragstone.tools.open_tools import gateway_settings
-from ragstone.truth.collect import ERROR, AnswerJournal, key_of, row_of, stopped_with
+from ragstone.truth.collect import ERROR, key_of, known_answers, row_of, store_answer
 from ragstone.truth.simulated_users import Conversation, Message, ModelPlayer, ScriptedPlayer, SimulatedUser
+from ragstone.truth.work_journal import WorkJournal, open_journal
 
 # Why a conversation ended.
 GOAL, LIMIT, NOTHING_LEFT, FAILED = "goal reached", "limit of turns", "nothing left to ask", "failed"
@@ -113,23 +113,14 @@ def simulate(
 
     With `quoting` no call is made: the conversations go to their limit with guesses, which is the most that they can cost.
     """
-    kept = AnswerJournal(journal, describe_system(system, **options)[1]) if journal and not quoting else None
-    known = kept.read() if kept and resume else {}
-    if resume and not known:
-        note("there is nothing to resume; starting from the beginning")
-    if kept:
-        kept.start(keep=bool(known))
-    try:
-        done = run_to_end(_talk_all(script, system, options, quoting, known, kept.add if kept else None, progress))
-    except (KeyboardInterrupt, StopRunError) as error:
-        raise stopped_with(error, kept, journal) from None
-    finally:
-        if kept:
-            kept.close()
+    path, about = (None, {}) if quoting or not journal else (journal, {"system": describe_system(system, **options)[1]})
+    with open_journal(path, about, resume, note) as kept:
+        done = run_to_end(_talk_all(script, system, options, quoting, kept, progress))
+        kept.is_finished = FAILED not in done.endings
     if done.problem:
         note(done.problem)
-    if kept and FAILED not in done.endings:
-        kept.remove()
+    if not script.model and any(not part.fact for user in script.users for part in user.goal):
+        note("whether a reply reaches a part of a goal without a `fact` is guessed by its words")
     return done
 
 
@@ -138,8 +129,7 @@ async def _talk_all(
     spec: Any,
     options: SystemOptions,
     quoting: bool,
-    known: dict[str, Answer],
-    keep: Callable[[SystemReply], None] | None,
+    kept: WorkJournal,
     progress: Report,
 ) -> Simulation:
     concurrency = max(1, options.get("concurrency", DEFAULT_CONCURRENCY))
@@ -151,7 +141,7 @@ async def _talk_all(
         if script.model is not None:
             player = ModelPlayer(Judge(gateway.open_llm(in_process(script.model)), PromptBook(script.prompts)))
         done = Simulation(system.name, player.name, script.conversations())
-        work = _Talks(system, player, script.turns, known, keep, done)
+        work = _Talks(system, player, script.turns, known_answers(kept), kept, done)
         await work.hold(done.talks, concurrency, progress)
         done.problem = gateway.problem
         return done
@@ -167,7 +157,7 @@ class _Talks:
     player: ScriptedPlayer | ModelPlayer
     most_turns: int
     known: dict[str, Answer]
-    keep: Callable[[SystemReply], None] | None
+    kept: WorkJournal
     done: Simulation
     answered: int = 0
     # Failures since the last answer.
@@ -227,8 +217,7 @@ class _Talks:
         row = row_of(sample, earlier, outcome)
         if outcome:
             self.done.calls += outcome.calls
-            if self.keep:
-                self.keep(outcome)
+            store_answer(self.kept, outcome)
         else:
             self.done.resumed += 1
         if row.answer is None:
@@ -237,7 +226,7 @@ class _Talks:
             self._count_dead(talk.error)
             return
         self.answered, self.dead = self.answered + 1, 0
-        talk.note_reached_parts(row.answer, facts_only=self.player.decides)
+        talk.note_reached_parts(message.text, row.answer, facts_only=self.player.decides)
         talk.turns.append(row)
         talk.history += [Turn("user", message.text), Turn("assistant", row.answer, row.contexts)]
 

@@ -78,6 +78,8 @@ LAYOUT = 1
 TABLE = "ground_truth.parquet"
 # How long to wait for another process that has claimed a number, before it is assumed to be dead.
 PATIENCE_S = 20.0
+# Windows opens a device for these names, with any ending.
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _NAME = re.compile(r"\w[\w.-]*")
 # File systems allow 255.
 _MAX_NAME_BYTES = 200
@@ -272,4 +274,6 @@ def check_name(name: str) -> str:
         raise UsageError(f"'{name[:40]}…' cannot name a ground truth: it is longer than {_MAX_NAME_BYTES} bytes")
     if not _NAME.fullmatch(name):
         raise UsageError(f"'{name}' cannot name a ground truth: use letters, digits, '.', '-' and '_'")
+    if _DEVICE.fullmatch(name) or name.endswith("."):
+        raise UsageError(f"'{name}' cannot name a ground truth: Windows has no such folder. Choose another name.")
     return name

@@ -19,7 +19,7 @@ from ragstone.analysis.cause_names import CAUSES
 from ragstone.analysis.comparison import ChangedSample, Comparison
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
-from ragstone.analysis.row_moves import MoveKind, Moves, differing_judges
+from ragstone.analysis.row_moves import MoveKind, Moves, unlike_judgements
 from ragstone.storage.runs import Run
 from ragstone.views.moved_rows import Judged, JudgedRows, MovedRow, SliceMoves, find_moved
 from ragstone.views.phrases import by_reason, counted
@@ -175,15 +175,15 @@ class ComparisonView:
         refused = [line for line in not_compared_lines(comparison) if not line.startswith("only in ")]
         doubtful = [row for row in metrics if _is_doubtful(row)]
         both = (judged[0], judged[1]) if judged[0] and judged[1] else None
-        other_judge = differing_judges(comparison.before, comparison.after) if both else ""
+        other = unlike_judgements(comparison.before, comparison.after) if both else ""
         moves = None
-        if both and not other_judge:
+        if both and not other:
             wrong = (both[0].wrong, both[1].wrong)
             moves = Moves.of(comparison.after, comparison.pairs, wrong, comparison.settings)
         moved, slices = find_moved(comparison, moves, both) if moves and both else ((), ())
         # Few rows with a judgement say little about the others.
         rows = moves_line(moves) if moves and 2 * moves.judged >= moves.pairs else ""
-        unlike = [f"rows: not compared, the judges differ: {other_judge}"] if other_judge else []
+        unlike = [f"rows: not compared, {other}"] if other else []
         return cls(
             comparison=comparison,
             headline=rows or headline(comparison),
@@ -387,7 +387,8 @@ def method_line(comparison: Comparison, detectable: bool = True, tested: bool = 
         else f"The verdict is better or worse if a sign-flip test, {correction}, has p below {limit}; "
         "a wider terminal or --json shows p."
     )
-    return f"Interval of B − A: {100 * settings.level:g} % bootstrap over {units}, per metric. {test}" + (
+    words = " Metrics of a local judge allow for other words." * any(one.rewording for one in comparison.metrics)
+    return f"Interval of B − A: {100 * settings.level:g} % bootstrap over {units}, per metric.{words} {test}" + (
         " MDE: the smallest true difference that this many pairs detect with 80 % power." if detectable else ""
     )
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.part_metrics import LEAST_ROWS
+from ragstone.models.store import Store
+from ragstone.stats.ppi import LEAST_LABELS
 from ragstone.storage.run_info import RunInfo
 
-_LARGE = "judge-1.5b"
+LARGE = "judge-1.5b"
 
 
 @dataclass(frozen=True)
@@ -28,26 +31,26 @@ class Step:
 def deciding_steps(diagnosis: Diagnosis, info: RunInfo) -> list[Step]:
     """Facts, labels, a stronger judge; empty if the verdict is sure, or if only more rows can help."""
     doubted = any(one.local or one.guessed or one.unknown or one.doubted for one in diagnosis.readings)
-    measured = any(one.decides for one in diagnosis.readings)
-    if diagnosis.sure or info.rows < LEAST_ROWS or (measured and not doubted):
+    if diagnosis.sure or info.rows < LEAST_ROWS or (not doubted and any(one.decides for one in diagnosis.readings)):
         return []
-    data, present = str(info["dataset"].get("path") or "DATA"), info["dataset"].get("present") or {}
+    about = info["dataset"]
+    # Runs of 0.1.0 have only the path.
+    data, present = about.get("arguments") or [str(about.get("path") or "DATA")], about.get("present") or {}
     steps = []
-    if {"references", "contexts"} <= present.keys() and "facts" not in present:
-        steps.append(Step(("run", data, "--facts"), "finds facts in the references, which decide it"))
+    if {"references", "contexts"} <= present.keys() and "facts" not in present and "--facts" not in data:
+        steps.append(Step(("run", *data, "--facts"), "finds facts in the references, which may decide it"))
     if "answer" in present:
-        labelled = any(outcome.labelled_by for outcome in diagnosis.outcomes)
-        labels = ("agree", "latest", "--calibrate") if labelled else ("view",)
-        what = (
-            "calibrates the judge with your labels"
-            if labelled
-            else "opens the viewer: label some answers, keys 1, 2, 3"
-        )
-        steps.append(Step(labels, what))
+        if sum(bool(outcome.labelled_by) for outcome in diagnosis.outcomes) >= LEAST_LABELS:
+            steps.append(Step(("agree", info.name, "--calibrate"), "calibrates the judge with your labels"))
+        else:
+            steps.append(Step(("view",), "opens the viewer: label some answers, keys 1, 2, 3"))
         judges = [name for metric in info.metrics for name in metric.signature.llms]
-        if any(_LARGE in name for name in judges):
-            quote = ("run", data, "--judge", "openai/gpt-4o-mini", "--quote")
+        if any(LARGE in name for name in judges):
+            quote = ("run", *data, "--judge", "openai/gpt-4o-mini", "--quote")
             steps.append(Step(quote, "estimates what a language model would cost"))
-        elif not judges:
-            steps.append(Step(("models", "pull", _LARGE), "installs a larger judge (1.1 GB); then run again"))
+        elif not judges and Store().find(LARGE) is None:
+            steps.append(Step(("models", "pull", LARGE), "installs a larger judge (1.1 GB); then run again"))
+        elif not judges and find_spec("xllamacpp") is None:
+            why = "the larger judge is here, its engine is not: pip install 'ragstone[local]'; then run again"
+            steps.append(Step(("doctor",), why))
     return steps

@@ -222,8 +222,15 @@ def _statuses_text(diagnosis: Diagnosis) -> str:
         reason = next((f": {reason}" for reason, _ in diagnosis.undecided.most_common(1)), "")
         return f"No row could be judged right or wrong{reason}." if rows else ""
     be, need = ("seem" if seems(diagnosis) else "are"), "need a look"
-    parts = [f"{counts['wrong']:,} of {samples_text(diagnosis).replace('sample', 'row')} {be} wrong"]
-    parts += [f"{counts[LOOK]:,} {need}"] if counts[LOOK] else []
+    all_rows = samples_text(diagnosis).replace("sample", "row")
+    if counts[LOOK] and not counts["wrong"]:
+        parts = [
+            f"{counts[LOOK]:,} of {all_rows} {need}",
+            f"none {be.replace('seem', 'seems').replace('are', 'is')} wrong",
+        ]
+    else:
+        parts = [f"{counts['wrong']:,} of {all_rows} {be} wrong"]
+        parts += [f"{counts[LOOK]:,} {need}"] if counts[LOOK] else []
     parts += [f"{counts['fine']:,} {be} fine"] if counts["fine"] else []
     parts += [f"{rows - judged:,} could not be judged"] if rows > judged else []
     text = f"{', '.join(parts)}."
@@ -316,8 +323,8 @@ def _missing(diagnosis: Diagnosis) -> str:
     if any(diagnosis.parts.values()):
         measured = next(part for part in PARTS if diagnosis.parts[part] or part == "generator")
         other = "generator" if measured == "retriever" else "retriever"
-        return f"the {measured} does well, and no metric of this run measures the {other}"
-    return "no metric of this run measures the retriever or the generator (fact_recall, recall, or claims with --judge)"
+        return f"the {measured} does well, and no metric of this run decides about the {other}"
+    return "no metric of this run decides about the retriever or the generator (fact_recall, recall, or claims with --judge)"
 
 
 def _blame(diagnosis: Diagnosis) -> str:

@@ -25,6 +25,8 @@ class Limits:
     size: int = _SHORT
     chunks: int | None = None
     cut: bool = False
+    # Whether small images are a part of the output, for files.
+    embed: bool = False
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Limits:

@@ -26,6 +26,7 @@ from ragstone.stats.intervals import Interval
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.storage.runs import MOST_FAILED, Run, find_failed_share, read_batches
 from ragstone.tools.calibrations import LABELS
+from ragstone.views.deciding_steps import LARGE
 from ragstone.views.phrases import by_reason, counted, visible
 
 M = TypeVar("M", bound=Mapping[str, Any])
@@ -215,9 +216,6 @@ def people_text(likely: Interval) -> str:
     return f"{likely.low:.2f} – {likely.high:.2f}"
 
 
-_LARGE = "judge-1.5b"
-
-
 def judge_lines(info: RunInfo) -> Iterator[str]:
     """The judges of a run, one line each: language models, trained judges, the local judge, or a cascade."""
     metrics, cascade = info.metrics, info["totals"].get("ladder")
@@ -278,8 +276,8 @@ def _error_line(info: RunInfo, metrics: Sequence[MetricInfo]) -> str:
     """Whether the error of a language model is known, and by what."""
     measured = [metric.metric for metric in metrics if metric.metric in info.judge_error]
     if not measured:
-        large = any(_LARGE in name for metric in metrics for name in metric.signature.llms)
-        figures = f" (figures on other data: ragstone models show {_LARGE})" if large else ""
+        large = any(LARGE in name for metric in metrics for name in metric.signature.llms)
+        figures = f" (figures on other data: ragstone models show {LARGE})" if large else ""
         return f"Its error is not known and not in the intervals{figures}: {LABEL} estimates what people would say"
     stored = info.raw["judge_error"]
     sources = " and ".join(dict.fromkeys(str(stored[name].get("source", LABELS)) for name in measured))

@@ -5,8 +5,10 @@ Terminal, JSON, HTML report, notebook and viewer draw this view. They choose the
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from ragstone.analysis.cause_names import SPLIT, Finding, Outcome
 from ragstone.analysis.cause_texts import people_text, status_text
@@ -14,8 +16,9 @@ from ragstone.analysis.explain import Cell, StepView, describe_steps
 from ragstone.analysis.sample_evidence import Case, cited_claims, earlier_turns, standalone_question, turn_behind
 from ragstone.data.types import Chunk, Sample
 from ragstone.data.usage import OTHER_ANSWERS
-from ragstone.data.verdict import CONTRADICTION, DECIDED, ENTAILMENT, UNSURE, WORDS, probability_of, strongest
+from ragstone.data.verdict import CONTRADICTION, DECIDED, ENTAILMENT, UNSURE, WORDS, strongest
 from ragstone.engine.metric_choice import find_metric, pick_headlines
+from ragstone.storage.images import ImageError, image_name, is_address, read_picture
 from ragstone.text.verbatim import plain_text
 from ragstone.views.judged_items import JudgedGroup, judged_groups
 from ragstone.views.marks import Limits, Mark, Piece, RankMark, mark_claims, mark_facts
@@ -40,6 +43,7 @@ _NEEDED = {
 }
 # Chunks on paper: those with evidence, otherwise the first ones.
 _MOST_PRINTED = 4
+_MOST_EMBEDDED = 32_000
 _MOST_SCORES = 6
 
 
@@ -111,12 +115,47 @@ class FactView:
 
 
 @dataclass(frozen=True)
+class ImageView:
+    """The image of a chunk by a short name. `src` is drawn; one on the web has an `address`, which only a click opens."""
+
+    name: str
+    src: str = ""
+    address: str = ""
+    host: str = ""
+    # Why it is not shown.
+    note: str = ""
+    width: int | None = None
+    height: int | None = None
+    # Whether the chunk has a text, too.
+    has_text: bool = False
+
+    @classmethod
+    def of(cls, image: str, embed: bool = False) -> ImageView:
+        """The image. With `embed`, `src` is its data if it is small."""
+        if is_address(image):
+            return cls(image_name(image), address=image, host=urlsplit(image).hostname or "another server")
+        if not embed:
+            return cls(image_name(image))
+        try:
+            picture = read_picture(image)
+        except ImageError as error:
+            return cls(image_name(image), note=str(error))
+        if len(picture.data) > _MOST_EMBEDDED:
+            return cls(image_name(image), note="the image is not in this file because of its size")
+        src = f"data:{picture.media};base64,{b64encode(picture.data).decode()}"
+        return cls(image_name(image), src, width=picture.width, height=picture.height)
+
+
+@dataclass(frozen=True)
 class ChunkView:
-    """A chunk with what it supports, contradicts and contains."""
+    """A chunk with what it supports, contradicts and contains. `label` is the source with its page."""
 
     rank: int
     id: str
     source: str
+    page: str
+    label: str
+    image: ImageView | None
     score: float | None
     # By the grades of the data, otherwise by the matched evidence; None if neither is known.
     relevance: Mark | None
@@ -248,7 +287,7 @@ def sample_view(
         looked=bool(outcome.seen_by or outcome.findings),
         findings=tuple(
             FindingView(one.cause.name, one.cause.fails, one.about, one.chunks, one.why, *_place(one))
-            for one in outcome.findings
+            for one in outcome.shown
         ),
         claims=groups,
         facts=fact_views(case, outcome, limits),
@@ -269,7 +308,7 @@ def _place(finding: Finding) -> tuple[str, str]:
 
 
 def cause_line(outcome: Outcome) -> str:
-    """`wrong (92 %): ignored, generator`, `fine (6 %)`, `no judgement: …`; the number is the probability that it is wrong."""
+    """`wrong (92 %): ignored, generator`, `fine (wrong: 6 %)`, `no judgement: …`."""
     if outcome.undecided:
         return f"no judgement: {outcome.undecided}"
     if outcome.cause is None:
@@ -349,8 +388,9 @@ def _group(case: Case, whose: str, other: str) -> ClaimGroup:
 
 
 def verdict_mark(verdict: str) -> Mark:
-    """`supported 0.90`: the verdict and, from the local judge, the probability of support."""
-    word, likely = WORDS[strongest([verdict])], probability_of(verdict)
+    """`supported 0.90`: the verdict and, from the local judge, the probability of support; of contradiction if it contradicts."""
+    said = strongest([verdict])
+    word, likely = WORDS[said], getattr(verdict, "contradiction" if said == CONTRADICTION else "support", None)
     return Mark(word.tone, word.phrase if likely is None else f"{word.phrase} {likely:.2f}")
 
 
@@ -414,6 +454,9 @@ def _chunk(case: Case, outcome: Outcome, rank: int, chunk: Chunk, limits: Limits
         rank=rank,
         id=chunk.id or "",
         source=chunk.source or "",
+        page=chunk.page or "",
+        label=chunk.label,
+        image=replace(ImageView.of(chunk.image, limits.embed), has_text=bool(chunk.text)) if chunk.image else None,
         score=chunk.score,
         relevance=relevance,
         marks=marks,

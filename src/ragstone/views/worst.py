@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.cause_texts import status_text
 from ragstone.analysis.diagnosis import Diagnosis
@@ -14,9 +15,8 @@ from ragstone.analysis.sample_order import worst_rows
 from ragstone.storage.runs import Run, read_table
 from ragstone.views.phrases import one_line
 
-# Ids that the reader makes from the question say nothing to people.
-MADE_ID = re.compile(r"q-[0-9a-f]{10}(?:-\d+)?")
 _MOST_CHARACTERS = 60
+SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,16 @@ class WorstView:
     reason: str
 
 
-def worst_views(run: Run, diagnosis: Diagnosis, most: int = 3) -> list[WorstView]:
+def worst_views(run: Run, diagnosis: Diagnosis, most: int = SHOWN) -> list[WorstView]:
     """The most probably wrong rows; rows that are fine are left out."""
     faulty = diagnosis.faulty
     if not faulty:
         return []
-    rows = [row for row in worst_rows(run, faulty, most) if row in faulty]
+    return row_views(run, diagnosis, [row for row in worst_rows(run, faulty, most) if row in faulty])
+
+
+def row_views(run: Run, diagnosis: Diagnosis, rows: Sequence[int]) -> list[WorstView]:
+    """The rows with these numbers from 0, in this order."""
     texts = read_table(run.folder.samples, ["id", "question", "answer"]).take(pa.array(rows, pa.int64())).to_pylist()
     return [_view(row, text, diagnosis.outcomes[row]) for row, text in zip(rows, texts, strict=True)]
 
@@ -52,16 +56,16 @@ def _view(row: int, text: dict[str, str | None], outcome: Outcome) -> WorstView:
         status_text=status_text(outcome),
         cause=outcome.cause.name if outcome.cause else "",
         question=one_line(text["question"] or "", 200),
-        reason=_reason(outcome, text["answer"] or ""),
+        reason=_reason(outcome, " ".join((text["question"] or "").split()), text["answer"] or ""),
     )
 
 
-def _reason(outcome: Outcome, answer: str) -> str:
-    """The claim or fact that shows the cause, and why; the answer, if nothing is known about its claims."""
+def _reason(outcome: Outcome, question: str, answer: str) -> str:
+    """The claim or fact that shows the cause, without the question before it, and why; the answer, if no claim is known."""
     shown = [one for one in outcome.failures if one.cause is outcome.cause]
     finding = max(shown, key=lambda one: one.probability or 0.0, default=None)
     if finding is None:
         return f"answer: {one_line(answer, _MOST_CHARACTERS)}"
     why = finding.why or finding.cause.meaning
-    quoted = finding.text if finding.kind not in ("answer", "chunks") else answer
+    quoted = answer if finding.kind in ("answer", "chunks") else finding.text.removeprefix(question).strip()
     return f'{one_line(why, 2 * _MOST_CHARACTERS)}: "{one_line(quoted, 2 * _MOST_CHARACTERS)}"'

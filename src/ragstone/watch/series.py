@@ -1,6 +1,6 @@
 """The series of a watch: the mean of each metric over all traffic per period, and the periods in which a mean seems to change.
 
-`docs/watch-statistics.md` describes the design, the estimates and the alarm.
+`docs/watch-statistics.md` describes the design and the estimates, `docs/watch-alarms.md` the alarm.
 """
 
 from __future__ import annotations

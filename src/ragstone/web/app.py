@@ -1,12 +1,14 @@
 """The viewer: its ASGI app, and the server that runs it. Appending .json to the address of a page returns its data.
 
-Page modules list their routes in VIEWS (GET) and CHANGES (POST). Changes require the token that our own pages contain.
+Modules of `pages` and `truth` list their routes in VIEWS (GET) and CHANGES (POST). Changes require the token that our own pages contain.
 Addresses other than loopback require a token.
 """
 
 from __future__ import annotations
 
 import getpass
+import importlib
+import pkgutil
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterable
@@ -24,27 +26,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ragstone.errors import DamagedError, RagstoneError, UsageError
+from ragstone.web import pages, truth
 from ragstone.web.library import Library
 from ragstone.web.navigation import NotFoundError
-from ragstone.web.pages import (
-    agreement,
-    comparison,
-    conversation,
-    facts,
-    labels,
-    leaderboard,
-    pair,
-    run,
-    run_progress,
-    runs,
-    sample,
-    share,
-    sweep,
-    watch,
-)
 from ragstone.web.render import page_html, page_json, static_file
 from ragstone.web.security import Guard, Guarded, bind, is_loopback
-from ragstone.web.truth import case, create, diff, edit, queue, rescore, versions
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 _MAX_FIELDS = 10_000
@@ -57,16 +43,20 @@ Page = dict[str, Any]
 # Called with the library, the query or form, and the parameters in the path as keywords.
 View = Callable[..., Page]
 
-VIEWS: dict[str, View] = {}
-CHANGES: dict[str, View] = {}
-for _module in (runs, run, sample, share, conversation, facts, leaderboard, comparison, pair, sweep, watch, agreement):
-    VIEWS |= _module.VIEWS
-for _module in (versions, case, queue, diff, create, rescore):
-    VIEWS |= _module.VIEWS
-for _module in (run_progress, create, case, edit, rescore, labels):
-    CHANGES |= _module.CHANGES
+_MODULES = [
+    importlib.import_module(f"{package.__name__}.{info.name}")
+    for package in (pages, truth)
+    for info in pkgutil.iter_modules(package.__path__)
+]
+
+
+def _collect(table: str) -> dict[str, View]:
+    return {path: view for module in _MODULES for path, view in getattr(module, table, {}).items()}
+
+
+VIEWS, CHANGES = _collect("VIEWS"), _collect("CHANGES")
 # Used by scripts only: these addresses have no HTML page.
-JSON_VIEWS: dict[str, View] = versions.JSON_VIEWS
+JSON_VIEWS = _collect("JSON_VIEWS")
 
 PORT = 8765
 
@@ -124,17 +114,20 @@ async def _read_form(request: Request) -> QueryParams:
 
 
 def _respond(guard: Guard, request: Request, data: Page) -> Response:
-    """Return page data as HTML or JSON, as a download (`file`), or as a redirect (`go`)."""
+    """Return page data as HTML or JSON, as an image (`picture`), as a download (`file`), or as a redirect (`go`)."""
     status = data.pop("status", 200)
     if "go" in data:
         return _redirect(request, data["go"])
+    if (picture := data.pop("picture", None)) and not request.url.path.endswith(_JSON):
+        return Response(picture.data, media_type=picture.media)
     if "file" in data:
         name = quote(data["called"], safe="")
         disposition = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
         return Response(data["file"], media_type="application/octet-stream", headers=disposition)
     query = f"?{request.url.query}" if request.url.query else ""
     twin = f"{request.url.path}{_JSON}{query}" if request.method == "GET" else ""
-    return _page(request, status, data, {"twin": twin, "token": guard.secret, "read_only": guard.read_only})
+    html_only = {"path": request.url.path, "twin": twin, "token": guard.secret, "read_only": guard.read_only}
+    return _page(request, status, data, html_only)
 
 
 def _page(request: Request, status: int, data: Page, html_only: Page) -> Response:
@@ -151,8 +144,7 @@ def _redirect(request: Request, path: str) -> Response:
 
 
 def _file(name: str) -> Response:
-    file = static_file(name)
-    if file is None:
+    if (file := static_file(name)) is None:
         raise HTTPException(404)
     return Response(file[0], media_type=file[1])
 

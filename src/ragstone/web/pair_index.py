@@ -17,7 +17,7 @@ from ragstone.web.navigation import whole_number
 from ragstone.web.run_index import PAGE_SIZES, RunIndex
 
 LOSSES, GAINS, ROW = "losses", "gains", "row"
-CHANGES = ("worse", "better", "unchanged")
+DIRECTIONS = ("worse", "better", "unchanged")
 _MAX_QUERY = 200
 _MAX_SLICE = 1_000
 _SIZE = 25
@@ -56,7 +56,7 @@ class PairState:
             move=move if (move := query.get("move", "")) in MOVES else "",
             slice=query.get("slice", "")[:_MAX_SLICE],
             metric=metric if (metric := query.get("metric", "")) in metrics else "",
-            change=change if (change := query.get("change", "")) in CHANGES else "",
+            change=change if (change := query.get("change", "")) in DIRECTIONS else "",
             family=query.get("family", "")[:_MAX_QUERY],
             sort=sort if sort in (LOSSES, GAINS, ROW) else LOSSES,
             page=max(1, whole_number(query.get("page")) or 1),

@@ -124,3 +124,28 @@ def test_list_show_history(cli, data, store):
     wrong = cli("truth", "show", "harbour", "--case", "deepth")
     assert wrong.code == 2
     assert "Did you mean depth?" in wrong.err
+
+
+def test_export_counts_the_proposals_that_it_leaves_out(cli, data, store):
+    cli("truth", "import", data, "harbour")
+    assert "left out" not in cli("truth", "export", "harbour", "all.jsonl").err
+    known = store.read("harbour").cases
+    proposed = replace(known[0], standing="proposed", facts=[TruthFact("It is deep", standing="proposed")])
+    store.save("harbour", [proposed, known[1]], author="Ada", parent=1)
+    note = cli("truth", "export", "harbour", "some.jsonl").err
+    assert (
+        "2 proposed references and facts are left out: read them in `ragstone view`, or ragstone truth accept harbour --all"
+        in note
+    )
+
+
+def test_import_for_ground_truth_maps_the_right_answers_to_references(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"BG-{n},How long is path {n}?,It is {n} metres long.\n" for n in range(12)]
+    (tmp_path / "gold.csv").write_text("chat_no,visitor_msg,curator_says\n" + "".join(rows))
+    refused = cli("truth", "import", "gold.csv", "gold")
+    assert "--map references=curator_says" in refused.err
+    assert "answer=curator_says" not in refused.err
+    mapped = ["--map", "question=visitor_msg", "--map"]
+    assert "no case has a reference" in cli("truth", "import", "gold.csv", "none", *mapped, "answer=curator_says").err
+    assert "no case has" not in cli("truth", "import", "gold.csv", "gold", *mapped, "references=curator_says").err

@@ -34,7 +34,7 @@ SLOTS = {
     "pair_reasoned": ("question", "contexts", "reference", "answer_a", "answer_b"),
     "stance": ("question", "answer"),
     "citations": ("question", "answer", "passages"),
-    "new_question": ("kind", "titles", "passages", "asked"),
+    "new_question": ("kind", "manner", "titles", "passages", "asked"),
     "answer_from_passages": ("question", "titles", "passages"),
     "answer_from_memory": ("question",),
     "simulated_user": ("persona", "goal", "messages"),

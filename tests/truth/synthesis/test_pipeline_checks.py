@@ -31,7 +31,9 @@ def test_a_sound_draft_has_no_fault():
         ({"citations": ["The Maren is 84 metres long"]}, "invalid"),
         ({"job": Job("several", (PASSAGE,))}, "several"),
         ({"job": Job("table", (PASSAGE,))}, "table"),
-        ({"job": Job("conversational", (PASSAGE,))}, "conversational"),
+        ({"job": Job("single", (PASSAGE,), "follow-up")}, "follow-up"),
+        ({"question": "Is the Maren 48 metres long?"}, "gives its answer away"),
+        ({"job": Job("bridge", (PASSAGE, PASSAGE))}, "fewer facts"),
         ({"job": Job("unanswerable", (PASSAGE,))}, "unanswerable"),
     ],
 )

@@ -38,14 +38,14 @@ def test_a_question_is_cleaned_and_keeps_its_history_only_in_a_conversation():
     reply = NewQuestionReply(question=" How\nlong? ", answer=" 48 metres ", citations=["c"], history=["The  Maren?"])
     draft = asyncio.run(Writer(FakeJudge(reply)).write(Job("single", (PASSAGE,)), ["Earlier?"]))
     assert (draft.question, draft.answer, draft.history) == ("How long?", "48 metres", [])
-    talk = asyncio.run(Writer(FakeJudge(reply)).write(Job("conversational", (PASSAGE,)), []))
+    talk = asyncio.run(Writer(FakeJudge(reply)).write(Job("single", (PASSAGE,), "follow-up"), []))
     assert talk.asked == "The Maren?\nHow long?"
 
 
 def test_answers_come_from_the_passages_or_from_none():
     judge = FakeJudge()
     writer, draft = Writer(judge), Draft(Job("single", (PASSAGE,)), "How long?", "48 metres", [], [])
-    reply = asyncio.run(writer.answer(draft, [OTHER, PASSAGE]))
+    reply = asyncio.run(writer.answer(draft, [PASSAGE, OTHER, PASSAGE]))
     asyncio.run(writer.remember(draft))
     assert reply == AnswerReply(answerable=True, answer="48 metres")
     assert judge.asked[0][1]["passages"] == [PASSAGE.text, OTHER.text]
@@ -70,7 +70,7 @@ def test_the_model_gets_the_title_and_the_heading_of_each_passage():
     judge = FakeJudge()
     job = Job("single", (*passages, OTHER))
     draft = asyncio.run(Writer(judge).write(job, []))
-    asyncio.run(Writer(judge).answer(draft))
+    asyncio.run(Writer(judge).answer(draft, job.passages))
     for _, data in judge.asked:
         assert data["titles"] == ["Paracetamol 500 mg › Dosage", "b"]
         assert data["passages"] == ["Adults take 4 g a day at most.", OTHER.text]
@@ -91,8 +91,9 @@ def test_fields_that_contradict_each_other_are_rejected(reply, fault):
     draft = Draft(Job("single", (PASSAGE,)), "How long?", "48 metres", [], [])
     for name in ("answer", "remember"):
         ask = getattr(Writer(Judge(FakeLLM([json.dumps(reply)] * 2), PromptBook())), name)
+        shown = [[PASSAGE]] if name == "answer" else []
         if fault is None:
-            assert asyncio.run(ask(draft)) == AnswerReply(**reply)
+            assert asyncio.run(ask(draft, *shown)) == AnswerReply(**reply)
         else:
             with pytest.raises(LLMReplyError, match=fault):
-                asyncio.run(ask(draft))
+                asyncio.run(ask(draft, *shown))

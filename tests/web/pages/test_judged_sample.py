@@ -62,7 +62,8 @@ def test_probabilities_are_in_the_matrix_and_on_the_page(probable):
     assert all(cell["supported"] is not None for cell in cells)
     assert {cell["state"] for cell in cells} <= {"supported", "contradicted", "unsure", "not stated"}
     assert found["judge"]["local"]
-    assert "local judge's probabilit" in client.page(f"/runs/{run.id}/samples/1").text()
+    page = client.page(f"/runs/{run.id}/samples/1").text()
+    assert "numbers: the local judge's probability of support; at ✗, of contradiction" in page
 
 
 def case(answer, *verdicts):

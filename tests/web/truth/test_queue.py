@@ -2,6 +2,10 @@
 
 from dataclasses import replace
 
+from ragstone.formats.documents import Document, Section, make_passages
+from ragstone.truth.llm_tasks import Work
+from ragstone.truth.synthesis.pipeline import synthesise
+from ragstone.truth.synthesis.writer import Order
 from tests.web import truths
 
 
@@ -47,3 +51,17 @@ def test_proposed_unanswerable_questions_wait_too(serve, tmp_path):
     fields = truths.form(client.secret("/truth/made"), {"f3": {"standing": "accepted"}})
     assert client.post("/truth/made/save", fields)[0].status == 303
     assert client.json("/truth/made/queue.json")["items"] == []
+
+
+def test_synthetic_cases_say_how_they_were_made_and_are_accepted(serve, tmp_path):
+    hostile = "A <script>pass</script> costs £40 per year."
+    passages = make_passages(Document("prices.md", [Section(f"{hostile} The pool was built in 1962.", "Prices")]))
+    cases = synthesise(passages, Order(2, styles=("plain",)), Work("local")).cases
+    truths.save(tmp_path, "made", cases)
+    client = serve(tmp_path)
+    page = client.page("/truth/made/queue")
+    assert "written by rule question; single, plain, " in page.text()
+    assert "checked by words: no other sentence" in page.text()
+    fields = truths.form(client.secret("/truth/made"), {case.id: {"standing": "accepted"} for case in cases})
+    assert client.post("/truth/made/save", fields)[0].status == 303
+    assert all(item["fact"] >= 0 for item in client.json("/truth/made/queue.json")["items"])

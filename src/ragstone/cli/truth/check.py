@@ -20,7 +20,7 @@ from ragstone.cli.truth.options import (
     read_version,
 )
 from ragstone.errors import UsageError
-from ragstone.views.phrases import one_line
+from ragstone.views.phrases import counted, one_line
 
 if TYPE_CHECKING:
     from ragstone.truth.citations.check import Held, TruthCheck
@@ -95,14 +95,9 @@ def _as_json(checked: TruthCheck) -> dict[str, Any]:
         "no_citations": checked.no_citations,
         "without_passages": checked.without_passages,
         "fallen": [
-            {
-                "case": fact.case,
-                "citation": fact.citation,
-                "document": fact.document,
-                "verdict": fact.check.verdict,
-                "why": fact.check.why,
-            }
-            for fact in checked.fallen
+            {name: getattr(one, name) for name in ("case", "citation", "document")}
+            | {"verdict": one.check.verdict, "why": one.check.why}
+            for one in checked.fallen
         ],
     }
 
@@ -118,7 +113,7 @@ def _show(name: str, checked: TruthCheck) -> None:
             (
                 document,
                 f"{one.share or 0:.1%}",
-                *map(_count, (one.checked, one.stands, one.repaired, one.absent, one.invalid)),
+                *(f"{count:,}" for count in (one.checked, one.stands, one.repaired, one.absent, one.invalid)),
             )
             for document, one in checked.documents.items()
         ]
@@ -133,17 +128,12 @@ def _show(name: str, checked: TruthCheck) -> None:
     ):
         if count:
             click.echo(f"\nnot checked: {count:,} facts {why}")
-    fallen = checked.fallen
-    if fallen:
+    if fallen := checked.fallen:
         click.echo("\nnot found")
     for fact in fallen[:_SHOWN]:
         click.echo(f"  {fact.case}  {fact.citation!r}\n      {fact.check.verdict}: {fact.check.why}")
     if len(fallen) > _SHOWN:
         click.echo(f"  … and {len(fallen) - _SHOWN:,} more: --json lists all")
-
-
-def _count(number: int) -> str:
-    return f"{number:,}"
 
 
 _LONGEST = 160
@@ -164,8 +154,7 @@ def suspects(
     from ragstone.truth.suspects.find import find_suspects
 
     version = read_version(reference, out)
-    stored = [find_run(name, out) for name in runs]
-    found = find_suspects(version.cases, stored, _read(documents) if documents else None)
+    found = find_suspects(version.cases, [find_run(one, out) for one in runs], _read(documents) if documents else None)
     if json:
         print_json({"truth": version.info.reference, "suspects": [asdict(suspect) for suspect in found]})
         return
@@ -174,7 +163,7 @@ def suspects(
     if found:
         next_steps((command_line("view", out), "correct the cases"), (rescore, "then score the runs again"))
     else:
-        next_steps((command_line("truth", "check", reference, out=out), "check the citations"))
+        next_steps((command_line("view", out), "review the cases: accept, correct or reject what is proposed"))
 
 
 def _read(paths: list[str]) -> dict[str, str]:
@@ -192,8 +181,9 @@ def _show_suspects(version: Version, found: list[Suspect]) -> None:
 
     from ragstone.truth.suspects.find import TITLES
 
-    cases = len({suspect.case for suspect in found})
-    click.echo(f"{version.info.reference}: {cases:,} of {version.info.rows:,} cases are suspect")
+    click.echo(f"{version.info.reference}: {len({a.case for a in found}):,} of {version.info.rows:,} cases are suspect")
+    if proposed := sum(case.has_proposed_answer for case in version.cases):
+        click.echo(f"not checked: {counted(proposed, 'case')} with a proposed answer; a person must accept it first")
     screen = console()
     for kind, group in groupby(found, key=lambda suspect: suspect.kind):
         screen.print(Text(f"\n{TITLES[kind]}", style="bold"))

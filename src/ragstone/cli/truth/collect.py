@@ -31,6 +31,8 @@ def collect(
     repeats: int = shared("repeats"),
     resume: bool = shared("resume"),
     concurrency: int = shared("concurrency", 8),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     models: ModelOptions = model_options(),
     quote: bool = shared("quote"),
     reading: Reading = reading_options(),
@@ -48,6 +50,7 @@ def collect(
         raise UsageError(f"'{out}' must end in {', '.join(ENDINGS)}")
     samples, truth = _read_questions(questions, root, reading)
     options = system_options(models, template, system_version, concurrency)
+    options |= {"backend": backend, "workers": workers}
     if quote:
         show_system_quote(quote_collecting(samples, system, repeats, **options), json)
         return

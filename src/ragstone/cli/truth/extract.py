@@ -31,6 +31,8 @@ def extract(
     models: ModelOptions = model_options("judge", "prompts"),
     quote: bool = shared("quote"),
     concurrency: int = shared("concurrency"),
+    backend: str = shared("backend"),
+    workers: int | None = shared("workers"),
     reading: Reading = reading_options(),
     author: str | None = shared("author"),
     note: str = shared("note"),
@@ -51,7 +53,7 @@ def extract(
     source = read_named(reference, out, reading)
     with showing_progress(quiet or json or quote) as progress:
         find = make_nuggets if nuggets else extract_facts
-        result = find(source.cases, Work(models.judge, models, concurrency, quote), progress)
+        result = find(source.cases, Work(models.judge, models, concurrency, quote, backend, workers), progress)
     if quote or to is None:
         show_quote("extract", result.calls, concurrency, json)
         return

@@ -19,6 +19,7 @@ from ragstone.views.phrases import counted
 if TYPE_CHECKING:
     from ragstone.formats.documents import DocumentSet
     from ragstone.truth.synthesis.pipeline import Synthesis
+    from ragstone.truth.synthesis.writer import Order
 
 _UNUSED_SHOWN = 5
 
@@ -27,9 +28,27 @@ def synthesise(
     documents: list[str] = argument("DOCS...", "Documents or folders, also s3://: txt, md, html, pdf, docx."),
     to: str | None = shared("to"),
     count: int = option(50, "-n --count", "Number of questions.", DATA, metavar="N", min=1),
+    style: list[str] | None = option(
+        None,
+        "--style",
+        "Style of the questions, repeatable; by default half are plain, the others mixed.",
+        DATA,
+        metavar="STYLE",
+    ),
+    persona: list[str] | None = option(
+        None, "--persona", "Persona of the user, in words, repeatable. Needs a language model.", DATA, metavar="TEXT"
+    ),
+    language: str | None = option(
+        None,
+        "--language",
+        "Language of questions and answers, such as de. Needs a language model.",
+        DATA,
+        metavar="CODE",
+    ),
     seed: int = shared("seed"),
     models: ModelOptions = model_options("judge", "prompts"),
     quote: bool = shared("quote"),
+    resume: bool = shared("resume"),
     concurrency: int = shared("concurrency"),
     author: str | None = shared("author"),
     note: str = shared("note"),
@@ -37,30 +56,42 @@ def synthesise(
     json: bool = shared("json"),
     quiet: bool = shared("quiet"),
 ) -> None:
-    """Write questions of seven kinds from documents, with answers and facts.
+    """Make questions of nine kinds from documents, with answers and facts.
 
-    A question is kept if a model answers it from its source and cannot answer it without. All cases are proposed for review.
+    With a language model as --judge questions are written: one is kept if the model answers it from its source and not without.
+    Without one they are extracted by rules. All cases are proposed for review.
     """
     from ragstone.formats.documents import make_passages
-    from ragstone.truth.llm_tasks import Work
+    from ragstone.truth.llm_tasks import Work, is_local
+    from ragstone.truth.store import check_name
+    from ragstone.truth.synthesis.pipeline import Resumable
     from ragstone.truth.synthesis.pipeline import synthesise as make
 
     work = Work(models.judge, models, concurrency, quote)
     if to is None and not quote:
         raise UsageError("name the ground truth for the cases with --to NAME, or use --quote")
+    order = _order(count, seed, style, persona, language)
+    if persona and is_local(models.judge):
+        raise UsageError("--persona needs a language model: name one with --judge, such as openai/gpt-4o-mini")
     read = _read(documents, quiet)
     passages = [passage for document in read.documents for passage in make_passages(document)]
-    quoted = make(passages, count, seed, replace(work, quoting=True))
+    quoted = make(passages, order, replace(work, quoting=True))
     if quote or to is None:
         show_quote("synthesise", quoted.calls, concurrency, json)
         return
     from ragstone.engine.quote import sum_calls
 
+    say = noting(quiet or json)
     line = sum_calls("", [call for call in quoted.calls if not call.cached], concurrency)
     cost = "at an unknown price" if line.cost_usd is None else f"for about {line.cost_usd:.4f} usd"
-    noting(quiet or json)(f"about {line.calls:,.0f} calls {cost}, if nothing is rejected; three times as much at most")
+    if quoted.calls:
+        say(f"about {line.calls:,.0f} calls {cost}, if nothing is rejected; three times as much at most")
+    else:
+        say("without a language model, questions are extracted by rules; --judge MODEL writes freer ones")
+    place = open_store(out).root
+    journal = str(place / "truth" / check_name(to) / "synthesis.partial") if place.is_local else None
     with showing_progress(quiet or json) as progress:
-        made = make(passages, count, seed, work, progress)
+        made = make(passages, order, work, progress, Resumable(journal, resume, say))
     saved = _save(made, read, to, author, note, out) if made.cases else None
     if json:
         print_json(_as_json(made, read, saved))
@@ -71,6 +102,16 @@ def synthesise(
         next_steps((command_line("view", out), "review the cases"))
     if not made.cases:
         raise click.exceptions.Exit(NOTHING_SCORED)
+
+
+def _order(count: int, seed: int, styles: list[str] | None, personas: list[str] | None, language: str | None) -> Order:
+    from ragstone.truth.synthesis.styles import STYLES
+    from ragstone.truth.synthesis.writer import PERSONAS, Order
+
+    if wrong := [style for style in styles or () if style not in STYLES]:
+        raise UsageError(f"'{wrong[0]}' is not a style. Choose from: {', '.join(STYLES)}")
+    chosen = tuple(style for style in STYLES if style in (styles or STYLES))
+    return Order(count, seed, chosen, tuple(personas or PERSONAS), language)
 
 
 def _read(paths: list[str], quiet: bool) -> DocumentSet:
@@ -100,7 +141,7 @@ def _save(made: Synthesis, read: DocumentSet, to: str, author: str | None, note:
     cases = [*earlier, *(case for case in made.cases if case.id not in known)]
     if parent is not None and len(cases) == len(earlier):
         return f"{to}@{parent}"
-    tools = {"writer": made.signature, "duplicates": made.compared_by, "seed": made.seed}
+    tools = {"writer": made.signature, "duplicates": made.compared_by, "seed": made.order.seed}
     lineage = Lineage([document.source for document in read.documents], tools, made.prompts, made.counts)
     made_of = f"{counted(len(cases) - len(earlier), 'question')} made from {counted(len(read.documents), 'document')}"
     words = note or made_of
@@ -121,12 +162,11 @@ def _as_json(made: Synthesis, read: DocumentSet, saved: str | None) -> dict[str,
 
 def _show(made: Synthesis) -> None:
     click.echo(
-        f"{len(made.cases):,} of {counted(made.wanted, 'question')} kept, {made.tried:,} tried, by {made.signature}"
+        f"{len(made.cases):,} of {counted(made.order.count, 'question')} kept, {made.tried:,} tried, by {made.signature}"
     )
-    for label in ("kind", "difficulty"):
-        found = Counter(str(case.metadata[label]) for case in made.cases).most_common()
-        if found:
-            click.echo(f"  {label:<11} {', '.join(f'{name} {count:,}' for name, count in found)}")
+    for label in ("kind", "style", "difficulty", "written_by"):
+        if found := made.count(label).most_common():
+            click.echo(f"  {label.replace('_', ' '):<11} {', '.join(f'{name} {count:,}' for name, count in found)}")
     click.echo(f"  {describe_calls(made.calls)}")
     for title, reasons in (("rejected", [item.reason for item in made.rejected]), ("failed", made.failed)):
         for reason, count in Counter(reasons).most_common():
@@ -135,12 +175,16 @@ def _show(made: Synthesis) -> None:
 
 
 def _show_coverage(made: Synthesis) -> None:
-    titles = ("document", "questions", "sections", "passages", "sections without a question")
+    titles = ("document", "questions", "topics", "passages", "topics without a question")
     rows = []
     for item in made.coverage:
         more = len(item.unused) - _UNUSED_SHOWN
         unused = ", ".join(item.unused[:_UNUSED_SHOWN]) + (f" and {more} more" if more > 0 else "")
         sections, passages = f"{item.sections_used} of {item.sections}", f"{item.passages_used} of {item.passages}"
         rows.append((item.source, f"{item.questions:,}", sections, passages, unused))
-    click.echo("")
+    counts = made.counts
+    covered = ", ".join(
+        f"{counts[f'{name} with a question']:,} of {counts[name]:,} {name}" for name in ("documents", "topics")
+    )
+    click.echo(f"\ncovered: {covered}")
     print_table(titles, rows, right=titles[1:4])

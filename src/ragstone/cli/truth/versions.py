@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import Reading, argument, data_argument, option, reading_options, shared, sources
-from ragstone.cli.output import command_line, next_steps, noting, print_json, print_table
+from ragstone.cli.output import command_line, next_steps, noting, print_json, print_table, remark
 from ragstone.cli.truth.options import (
     NAME,
     REFERENCE,
@@ -20,7 +20,8 @@ from ragstone.cli.truth.options import (
     open_store,
     read_version,
 )
-from ragstone.errors import UnknownNameError, UsageError
+from ragstone.errors import UnknownColumnsError, UnknownNameError, UsageError
+from ragstone.views.phrases import counted
 
 if TYPE_CHECKING:
     from ragstone.truth.model import Case
@@ -159,8 +160,7 @@ def history(name: str = argument("NAME", NAME), out: str = shared("out"), json: 
     store = open_store(out)
     store.info(name)
     versions = [store.read(name, info.number) for info in store.versions(name)]
-    counts = [count_changes(diff([], versions[0].cases))]
-    counts += [count_changes(diff(old.cases, new.cases)) for old, new in pairwise(versions)]
+    counts = [count_changes(diff(old, new)) for old, new in pairwise([[], *(one.cases for one in versions)])]
     rows = [(version.info, changed) for version, changed in zip(versions, counts, strict=True)][::-1]
     if json:
         print_json([{**asdict(info), "changes": changed} for info, changed in rows])
@@ -194,7 +194,13 @@ def import_(
     store = open_store(out)
     parent = store.newest(name)
     earlier = [] if parent is None else store.read(name, parent).cases
-    reader = open_reader(sources(data), *reading)
+    try:
+        reader = open_reader(sources(data), *reading)
+    except UnknownColumnsError as error:
+        # What looks like an answer is the right one here.
+        ours = "answer=" if "references=" in str(error) else "references="
+        words = [word.replace("answer=", ours) for word in (str(error), *error.options)]
+        raise UnknownColumnsError(words[0], words[1:]) from error
     found = read_cases(reader)
     cases = update_cases(earlier, found, replace)
     for text in [*reader.report.notes, *found.notes]:
@@ -203,6 +209,8 @@ def import_(
     if parent is not None and not any(counts.values()):
         click.echo(f"nothing changed: {name}@{parent} already contains {reader.name}")
         return
+    if not any(case.references or case.facts or case.relevance or case.answerable is False for case in cases):
+        noting(quiet)("no case has a reference, a fact or relevance. Map the right answers: --map references=COLUMN")
     lineage = Lineage(sources=[{"path": reader.name, "format": reader.format.name}], counts=counts)
     info = store.save(name, cases, author=author_or_user(author), note=note, parent=parent, lineage=lineage)
     if not quiet:
@@ -223,6 +231,7 @@ def export(
     """Write ground truth in another format, with accepted facts only."""
     from ragstone.formats import write_dataset
     from ragstone.truth.model import cases_to_samples
+    from ragstone.truth.review import Choice, choose
 
     if target is None:
         # A user may have named the file with -o.
@@ -231,8 +240,10 @@ def export(
             f"name the file after the ground truth: ragstone truth export {reference} {file}; -o is the root of the store"
         )
     version = read_version(reference, out)
-    samples = cases_to_samples(version.cases)
-    rows = write_dataset(samples.table.to_batches(), target, to)
+    rows = write_dataset(cases_to_samples(version.cases).table.to_batches(), target, to)
     if not quiet:
-        click.echo(f"{rows:,} case{'s' if rows != 1 else ''} of {version.info.reference}, written to {target}")
+        click.echo(f"{counted(rows, 'case')} of {version.info.reference}, written to {target}")
+        if left := len(choose(version.cases, Choice())):
+            accept = command_line("truth", "accept", version.info.name, all=True, out=out)
+            remark(f"{left:,} proposed references and facts are left out: read them in `ragstone view`, or {accept}")
         next_steps((command_line("truth", "import", target, "NAME"), "store it again after editing"))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
@@ -46,34 +45,25 @@ class Kit:
     matcher: str | Matcher
     judging: JudgingOptions
     concurrency: int
-    # The deadline of all calls of the run, in seconds since the epoch.
-    ends_at: float | None = None
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def make_kit(plan: Plan, folder: RunFolder, matcher: str | Matcher, judging: JudgingOptions, concurrency: int) -> Kit:
     """The settings that each worker of a run gets."""
     place = folder.place
-    deadline = judging.get("deadline_s")
+    return Kit(plan, os.path.abspath(place.path) if place.is_local else place.url, matcher, judging, concurrency)
+
+
+def find_environment() -> dict[str, str]:
+    """The variables that a worker on another machine needs."""
     names = [name for name in os.environ if name.upper().startswith(_ENVIRONMENT)]
-    return Kit(
-        plan=plan,
-        folder=os.path.abspath(place.path) if place.is_local else place.url,
-        matcher=matcher,
-        judging=judging,
-        concurrency=concurrency,
-        ends_at=None if deadline is None else time.time() + deadline,
-        # The options name the large judge if the run uses it; other machines may have it too.
-        environment={**{name: os.environ[name] for name in names}, "RAGSTONE_LARGE_JUDGE": "off"},
-    )
+    # The options name the large judge if the run uses it; other machines may have it too.
+    return {**{name: os.environ[name] for name in names}, "RAGSTONE_LARGE_JUDGE": "off"}
 
 
 class PartWorker:
     """Computes parts: one after the other, or some concurrently if models are called."""
 
     def __init__(self, kit: Kit, shared: Callable[[], Mapping[str, Any]] = dict) -> None:
-        for name, value in kit.environment.items():
-            os.environ.setdefault(name, value)
         self._kit = kit
         self._folder = RunFolder(open_place(kit.folder))
         self._loop = asyncio.new_event_loop()
@@ -86,6 +76,8 @@ class PartWorker:
     def work(self, parts: Sequence[RunPart]) -> list[Done]:
         """Compute and store parts. An error that stops the run is returned as its text."""
         return self._loop.run_until_complete(self._work(parts))
+
+    __call__ = work
 
     def close(self) -> None:
         """Close the tools and the event loop, before the process ends."""
@@ -121,11 +113,7 @@ class PartWorker:
     def _open(self) -> None:
         if self._opened is None:
             kit = self._kit
-            shared = dict(self._shared())
-            if kit.ends_at is not None:
-                # A deadline that has passed is one that passes at once.
-                shared["deadline_s"] = max(kit.ends_at - time.time(), 1e-3)
             judging = ToolFactory(kit.judging, kit.concurrency)
-            self._opened = judging.open(self._folder.replies, shared=shared)
+            self._opened = judging.open(self._folder.replies, shared=self._shared())
             self._gate = asyncio.Semaphore(kit.concurrency)
             self._tools = {"matcher": open_matcher(kit.matcher), **self._opened.tools}

@@ -26,6 +26,8 @@ class Document:
     source: str
     sections: list[Section]
     notes: list[str] = field(default_factory=list)
+    # The first heading, also if there is no text under it; None if it is that of a section.
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def make_passages(document: Document, most_words: int = MOST_WORDS) -> list[Pass
     pieces = [
         (section, text) for section in document.sections for text in Passages(section.text, most_words, 0).all() if text
     ]
-    title = next((section.heading for section in document.sections if section.heading), None)
+    title = document.title or next((section.heading for section in document.sections if section.heading), None)
     return [
         Passage(f"{document.source}#{number}", text, document.source, section.heading, section.page, title)
         for number, (section, text) in enumerate(pieces, start=1)

@@ -192,10 +192,11 @@ def _read(source: str, place: Place, most_bytes: int) -> Document:
         )
     notes = [f"its extension is .{_extension(source)}, it is read as {kind}"] if kind != said else []
     sections, more = read_pdf(data) if kind == "pdf" else (_READERS[kind or "text"](data), [])
+    title = next((section.heading for section in sections if section.heading), None)
     sections = [section for section in sections if any(letter.isalnum() for letter in section.text)]
     if not sections:
         raise UnreadableError("it contains no text")
-    return Document(source, sections, notes + more)
+    return Document(source, sections, notes + more, title)
 
 
 def _recognise(data: bytes) -> str | None:

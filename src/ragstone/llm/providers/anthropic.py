@@ -10,7 +10,7 @@ from typing import Any
 
 from ragstone.data.codec import load_json
 from ragstone.http.client import HttpClient
-from ragstone.llm.base import LLMBusyError, LLMRefusedError, Reply, Request
+from ragstone.llm.base import LLMBusyError, LLMRefusedError, Reply, Request, SentImage
 from ragstone.llm.batches import BatchRecord, BatchResult, BatchState
 from ragstone.llm.endpoints import Endpoint
 from ragstone.llm.providers.openai import OpenAIEndpoint, explain_status
@@ -50,7 +50,7 @@ class AnthropicChat(OpenAIEndpoint):
     def batch_body(self, request: Request) -> dict[str, Any]:
         """Return a request in Anthropic's format. Log-probabilities and seeds do not exist there."""
         instructions = "\n\n".join(message.content for message in request.messages if message.role == "system")
-        turns = [{"role": m.role, "content": m.content} for m in request.messages if m.role != "system"]
+        turns = [{"role": m.role, "content": m.parts(_image)} for m in request.messages if m.role != "system"]
         body: dict[str, Any] = {
             "model": self._endpoint.model,
             "max_tokens": request.max_tokens or _MOST_TOKENS,
@@ -94,6 +94,11 @@ class AnthropicChat(OpenAIEndpoint):
             finish_reason=_FINISH.get(reason, reason),
             latency_s=latency_s,
         )
+
+
+def _image(image: SentImage) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": image.media, "data": image.data}
+    return {"type": "image", "source": source if image.media else {"type": "url", "url": image.data}}
 
 
 class AnthropicBatches(BatchEndpoint):

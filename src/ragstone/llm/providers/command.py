@@ -34,7 +34,9 @@ class CommandSystem:
 
     def __init__(self, line: str, timeout_s: float, parameters: Mapping[str, Any] | None = None) -> None:
         try:
-            self._arguments = shlex.split(line)
+            # On Windows a backslash is part of a path, and quotes stay around words.
+            words = shlex.split(line, posix=os.name != "nt")
+            self._arguments = [word.strip('"') for word in words] if os.name == "nt" else words
         except ValueError as error:
             raise UsageError(f"the command cannot be split into words: {error}") from None
         if not self._arguments:

@@ -24,7 +24,7 @@ from ragstone.llm.base import (
     UnsupportedFormatError,
 )
 from ragstone.llm.endpoints import SERVERS, hide_secrets
-from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format
+from ragstone.llm.providers.openai import ALTERNATIVES, read_choice, response_format, write_image
 
 # Providers that a misspelled name may mean: our servers and the common ones of LiteLLM.
 _PROVIDERS = (
@@ -101,7 +101,7 @@ class LiteLLM:
         }
         arguments: dict[str, Any] = {
             "model": self.name,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "messages": [{"role": message.role, "content": message.parts(write_image)} for message in request.messages],
             "timeout": self._timeout_s,
             # Ragstone retries by itself, within the budget, the limits and the deadline.
             "num_retries": 0,
@@ -135,11 +135,8 @@ class LiteLLM:
 
 
 def _refused_parameter(error: Exception, unwanted: frozenset[str]) -> str | None:
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    if not kinds & {"UnsupportedParamsError", "BadRequestError"}:
-        return None
-    words = str(error)
-    if "support" not in words.lower():
+    kinds, words = {kind.__name__ for kind in type(error).__mro__}, str(error)
+    if not kinds & {"UnsupportedParamsError", "BadRequestError"} or "support" not in words.lower():
         return None
     return next((name for name in _OPTIONAL if name in words and name not in unwanted), None)
 

@@ -19,6 +19,7 @@ from ragstone.llm.base import (
     Message,
     Reply,
     Request,
+    SentImage,
     UnsupportedFormatError,
     read_logprobs,
 )
@@ -138,9 +139,14 @@ def chat_body(request: Request, unwanted: frozenset[str] = frozenset()) -> dict[
     return body
 
 
+def write_image(image: SentImage) -> dict[str, Any]:
+    """Return an image in OpenAI format. The detail is fixed, because the number of tokens depends on it."""
+    return {"type": "image_url", "image_url": {"url": image.url, "detail": "high"}}
+
+
 def _message(message: Message) -> dict[str, Any]:
     """Return a message in OpenAI format. Documents become attachments, as DIAL applications expect."""
-    plain: dict[str, Any] = {"role": message.role, "content": message.content}
+    plain: dict[str, Any] = {"role": message.role, "content": message.parts(write_image)}
     if message.documents:
         attachments = [
             {

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -103,8 +104,7 @@ class BatchEndpoint(OpenAIEndpoint):
         return lines
 
     async def _json(self, what: str, body: Any = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        return _parse(await self._fetch(what, data), self.where)
+        return _parse(await self._fetch(what, None if body is None else json.dumps(body).encode()), self.where)
 
     def _explained(self, result: BatchResult, request: Request | None) -> Exception:
         reply = HttpReply(result.status, {}, json.dumps(result.body).encode())
@@ -285,13 +285,10 @@ def _is_json(line: bytes) -> bool:
 
 
 def _parse(body: bytes, where: str) -> Any:
-    try:
-        data = load_json(body)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict):
-        raise LLMBusyError(f"{where} sent a reply that is not JSON")
-    return data
+    with suppress(ValueError, RecursionError):
+        if isinstance(data := load_json(body), dict):
+            return data
+    raise LLMBusyError(f"{where} sent a reply that is not JSON")
 
 
 def _input(record: BatchRecord) -> str:

@@ -40,7 +40,7 @@ def render_page(template: str, data: Mapping[str, Any], embedded: Mapping[str, A
             **data,
             version=__version__,
             policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-            "base-uri 'none'; form-action 'none'",
+            "img-src data:; base-uri 'none'; form-action 'none'",
             style=Markup(style),  # noqa: S704  (our own file)
             script=Markup(script),  # noqa: S704
             embedded=script_json(embedded),

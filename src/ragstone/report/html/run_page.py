@@ -100,7 +100,7 @@ def show_rows(data: RunData, rows: Collection[int], prefix: str = "s") -> dict[i
 
 def report_limits() -> Limits:
     """The limits of reports and notebooks."""
-    return Limits(_MOST_CHARACTERS, _MOST_CHUNKS)
+    return Limits(_MOST_CHARACTERS, _MOST_CHUNKS, embed=True)
 
 
 def read_cells(run: Run, ids: Sequence[str]) -> dict[str, list[Cell]]:

@@ -21,7 +21,7 @@ from ragstone.views.moved_rows import Judged, JudgedRows
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
-from ragstone.web.pair_index import CHANGES, PairIndex, PairState
+from ragstone.web.pair_index import DIRECTIONS, PairIndex, PairState
 from ragstone.web.run_index import ANY_FAULT, NO_FAULT, PAGE_SIZES
 
 # The family of the metrics that are not headlines.
@@ -118,7 +118,7 @@ def _table(
     order = pairs.order(state, judged)
     page = ListPage.cut(order.tolist(), state.page, state.size)
     state = state.but(page=page.number)
-    changes = [state.but(change=change) for change in ("", *CHANGES)]
+    changes = [state.but(change=change) for change in ("", *DIRECTIONS)]
     slices = insights[1].slices if insights[1] else ()
     return {
         "state": state,

@@ -18,6 +18,7 @@ from ragstone.views.marks import Limits
 from ragstone.views.phrases import one_line
 from ragstone.views.sample import sample_view
 from ragstone.web.library import Library
+from ragstone.web.pages.chunk_images import with_images
 from ragstone.web.pages.sample import describe_sample, read_sample, walk
 from ragstone.web.truth.rescore import cases_of
 
@@ -57,7 +58,7 @@ def facts_page(library: Library, query: QueryParams, run: str, row: str) -> dict
         "walk": walk(library, index, number, query, "/facts"),
         "facts": facts,
         "found": sum(bool(fact.ranks) for fact in view.facts),
-        "chunks": view.chunks,
+        "chunks": with_images(index.run, number, view.chunks, case),
         "truths": cases_of(library, case.sample.id, case.sample.question, run),
         "cut": limits.cut,
     }

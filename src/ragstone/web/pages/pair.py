@@ -189,6 +189,7 @@ def _chunk(
         "kind": kind,
         "id": shown.id or "",
         "source": shown.source or "",
+        "label": shown.label,
         "before": ranks[0],
         "after": ranks[1],
         "facts": sorted({number for side in pieces for piece in side or () for number in piece["numbers"]}),

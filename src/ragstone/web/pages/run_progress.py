@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -231,7 +232,8 @@ def stop(library: Library, form: QueryParams, run: str) -> dict[str, Any]:
 def _stop_run(folder: RunFolder, plan: Mapping[str, Any]) -> None:
     """Send Ctrl-C to the process of a run. Its finished parts are kept."""
     owner = read_owner(folder.place) if folder.place.is_local else None
-    if owner is None or not plan.get("command"):
+    # Windows has no signal for one process other than its end.
+    if owner is None or not plan.get("command") or sys.platform == "win32":
         raise UsageError("this run cannot be stopped from here. Press Ctrl-C where it was started.")
     pid, handle = owner["pid"], None
     try:

@@ -30,12 +30,13 @@ from ragstone.views.judged_items import count_view
 from ragstone.views.marks import Limits, Piece
 from ragstone.views.phrases import counted, one_line
 from ragstone.views.run import arrow_of, judge_failure, part_of
-from ragstone.views.sample import ClaimView, SampleView, sample_view
+from ragstone.views.sample import ChunkView, ClaimView, SampleView, sample_view
 from ragstone.views.system_strip import SampleUsage
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.label_bar import label_parts
 from ragstone.web.library import Library
 from ragstone.web.navigation import NotFoundError, neighbours, required_number
+from ragstone.web.pages.chunk_images import with_images
 from ragstone.web.pages.run import judgements_of, read_state
 from ragstone.web.run_index import RunIndex
 from ragstone.web.truth.rescore import cases_of
@@ -107,7 +108,7 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "facts": [_linked(fact, "fact", links) for fact in view.facts],
         "judged": view.judged,
         "steps": view.steps,
-        "chunks": _chunks(case, view, limits, links),
+        "chunks": _chunks(case, with_images(index.run, at, view.chunks, case), limits, links),
         "matrix": links.matrix(),
         "scores": scores,
         "not_computed": {name: str(reason) for name, reason in index.run.info.skipped.items()},
@@ -191,12 +192,14 @@ def _linked(row: Any, kind: str, links: EvidenceLinks) -> dict[str, Any]:
     return {**vars(row), "key": key, "label": f"{kind[0].upper()}{row.number}", "quotes": links.quotes(key)}
 
 
-def _chunks(case: Case, view: SampleView, limits: Limits, links: EvidenceLinks) -> list[dict[str, Any]] | None:
+def _chunks(
+    case: Case, views: Sequence[ChunkView] | None, limits: Limits, links: EvidenceLinks
+) -> list[dict[str, Any]] | None:
     """Return the chunks with the claims and facts that are linked to their sentences."""
-    if view.chunks is None:
+    if views is None:
         return None
     chunks = []
-    for chunk, given in zip(view.chunks, case.sample.contexts or (), strict=True):
+    for chunk, given in zip(views, case.sample.contexts or (), strict=True):
         rest = limits.rest(given.text)
         evidence = [
             {"key": one.key, "label": one.label, "state": one.state, "tone": one.tone, "address": f"#{one.anchor}"}

@@ -72,7 +72,7 @@ def _read(index: RunIndex, row: str) -> tuple[SampleView, EvidenceLinks]:
     at, case, outcome = read_sample(index, row, index.run.info.evidence)
     cells = read_cells(index.run, [case.sample.id]).get(case.sample.id, [])
     quality = unless_nan(index.quality[at - 1])
-    view = sample_view(at, case, outcome, cells, Limits(FULL), quality=quality)
+    view = sample_view(at, case, outcome, cells, Limits(FULL, embed=True), quality=quality)
     return view, EvidenceLinks(case, outcome, FULL)
 
 

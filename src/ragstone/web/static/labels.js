@@ -39,7 +39,7 @@ function show(data) {
   let why = document.querySelector(".head .why");
   if (!why) { why = Object.assign(document.createElement("p"), { className: "why" }); document.querySelector("h1.asked").after(why); }
   const chip = Object.assign(document.createElement("span"), { className: `chip ${tones[data.sample.status] || "silent"}` });
-  chip.textContent = data.sample.labelled ? `${data.sample.status}, ${data.sample.labelled}` : data.sample.wrong === null ? data.sample.status : `${data.sample.status} ${Math.round(100 * data.sample.wrong)} %`;
+  chip.textContent = data.sample.labelled ? `${data.sample.status}, ${data.sample.labelled}` : data.sample.wrong === null ? data.sample.status : data.sample.status === "wrong" ? `wrong ${Math.round(100 * data.sample.wrong)} %` : `${data.sample.status} (wrong: ${Math.round(100 * data.sample.wrong)} %)`;
   const rest = data.sample.cause ? [" ", Object.assign(document.createElement("span"), { className: "chip bad", textContent: data.sample.cause })] : [];
   why.replaceChildren(chip, ...rest);
 }

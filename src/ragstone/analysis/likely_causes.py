@@ -1,0 +1,200 @@
+"""How probable each cause is, given that a row is wrong: from what a local judge says about all its claims together.
+
+One claim rarely shows the cause: an answer from an old document leaves out the reference as an incomplete one does. So signs of
+the whole row are weighed by weights in likely_causes.json, fitted on rows with planted faults (training/row_causes.py).
+docs/trust.md says how often the first cause is right. The claim that shows it best is the first finding of the row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ragstone.analysis.cause_names import (
+    CERTAIN,
+    HALLUCINATED,
+    IGNORED,
+    LOST,
+    LOW,
+    MISREAD,
+    MISSING,
+    NOISE,
+    REFUSED,
+    SPLIT,
+    Cause,
+    Finding,
+    Kind,
+    Outcome,
+)
+from ragstone.analysis.fact_causes import numbers
+from ragstone.analysis.row_status import denial_of, foundations, support_of
+from ragstone.analysis.sample_evidence import Case
+from ragstone.text.cited_parts import without_marks
+from ragstone.text.overlap import content_stems
+from ragstone.text.sentences import sentences
+
+_WEIGHTS = Path(__file__).parent / "likely_causes.json"
+# More precise names of a cause.
+_FAMILY = {SPLIT: MISSING, LOST: MISSING, LOW: IGNORED}
+# From here, words say that something is so; below, that it seems so.
+_SURE = 0.5
+LIKELY = (MISSING, NOISE, MISREAD, HALLUCINATED, IGNORED)
+
+
+class _Read(NamedTuple):
+    """A claim of one side: how probably the other side lacks and denies it, and the chunks that say most for and against it."""
+
+    number: int
+    text: str
+    lacking: float
+    denied: float
+    found: float
+    chunk: int
+    against: float
+    denying: int
+
+
+def with_likely_cause(case: Case, outcome: Outcome) -> Outcome:
+    """The outcome whose causes have their probabilities, the most probable one first; a row that is fine has none."""
+    whole = {*CERTAIN, REFUSED} & {one.cause for one in outcome.failures}
+    if outcome.status not in ("wrong", "look") or outcome.seen_by != "claims" or whole:
+        return outcome
+    chances = cause_chances(case)
+    if not chances:
+        return outcome
+    best = max(chances, key=chances.__getitem__)
+    rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
+    named, shown = [one for one in rated if _family(one) is best], _show(case, best, chances[best])
+    # A claim that a chunk denies shows a misread one best; then the claim that shows the cause most, if it was found so.
+    denied = [one for one in named if one.cause is MISREAD and one.kind == "answer claim"]
+    same = [one for one in named if (one.kind, one.number) == (shown.kind, shown.number)]
+    finer = [one for one in named if one.cause is not best]
+    first = (*denied, *same, *finer, shown)[0]
+    others = [one for one in rated if (one.kind, one.number) != (first.kind, first.number)]
+    others.sort(key=lambda one: (not one.cause.fails, -(one.probability or 0.0)))
+    return replace(outcome, findings=(first, *others))
+
+
+def _family(finding: Finding) -> Cause:
+    return _FAMILY.get(finding.cause, finding.cause)
+
+
+def cause_chances(case: Case) -> dict[Cause, float]:
+    """The probability of each likely cause; empty if the local judges did not read all that it takes."""
+    signs = cause_signs(case)
+    if not signs:
+        return {}
+    weights = _read_weights()[case.judge]
+    odds = {cause: sum(weights[cause.name].get(name, 0.0) * value for name, value in signs.items()) for cause in LIKELY}
+    most = max(odds.values())
+    shares = {cause: math.exp(value - most) for cause, value in odds.items()}
+    return {cause: round(share / sum(shares.values()), 2) for cause, share in shares.items()}
+
+
+@cache
+def _read_weights() -> dict[str, dict[str, dict[str, float]]]:
+    return dict(json.loads(_WEIGHTS.read_text(encoding="utf-8"))["weights"])
+
+
+def cause_signs(case: Case) -> dict[str, float]:
+    """The signs of the causes, as numbers from 0 to 1, and how much longer the answer is than the reference."""
+    wanted, said = _read(case, "reference"), _read(case, "answer")
+    if not (wanted and said and case.judged_locally and case.sample.references):
+        return {}
+    question, answer = case.sample.question or "", without_marks(case.sample.answer or "")
+    reference = min(case.sample.references, key=lambda text: abs(len(text) - len(answer)))
+    chunks = [chunk.text for chunk in case.sample.contexts or ()]
+    parts = [text[one.start : one.end] for text in chunks for one in sentences(text)]
+    known, stated = numbers(reference) - numbers(question), numbers(answer) - numbers(question)
+    worst, unsaid, denied = _missing(said), _unsaid(wanted), _denied(said)
+    unfounded, retrieved = worst.lacking * (1.0 - worst.found), unsaid.lacking * unsaid.found
+    own = content_stems(reference) - content_stems(question)
+    return {
+        "always": 1.0,
+        "not_retrieved": max(one.lacking * (1.0 - one.found) for one in wanted),
+        "retrieved": retrieved,
+        "left_out": retrieved * (1.0 - unfounded),
+        "unfounded": unfounded,
+        "chunk_denies_answer": denied.against * (1.0 - denied.found),
+        "answer_denies_reference": max(one.denied for one in wanted),
+        "chunk_denies_reference": max(one.against for one in wanted),
+        "other_numbers": float(bool(known - stated) and bool(stated - known)),
+        "numbers_in_no_chunk": float(bool(stated - numbers(" ".join(chunks)))),
+        "longer": math.log((1 + len(answer.split())) / (1 + len(reference.split()))),
+        "reference_words_said": len(own & content_stems(answer)) / max(len(own), 1),
+        "worst_like_reference": max(_share(worst.text, one.text) for one in wanted),
+        "worst_like_chunk": max((_share(worst.text, part) for part in parts), default=0.0),
+    }
+
+
+def _read(case: Case, whose: str) -> list[_Read]:
+    """The claims of `answer` or `reference` with what the other side and the chunks say about them."""
+    if whose == "answer":
+        verdicts, rows = case.verdicts("answer_claims_in_reference"), foundations(case)
+    else:
+        verdicts, together = (
+            case.verdicts("reference_claims_in_answer"),
+            case.verdicts("reference_claims_in_all_contexts"),
+        )
+        rows = [[*row, *together[at : at + 1]] for at, row in enumerate(case.matrix("reference_claims_in_contexts"))]
+    claims = case.claims(whose)
+    if not len(verdicts) == len(claims) == len(rows) or not all(rows):
+        return []
+    found = []
+    for number, (claim, verdict, row) in enumerate(zip(claims, verdicts, rows, strict=True), start=1):
+        held, against = [support_of(one) for one in row], [denial_of(one) for one in row]
+        # What stands after the chunks, as all of them together, has no rank.
+        ranked = len(case.sample.contexts or ())
+        chunk, denying = (max(range(ranked), key=some.__getitem__) + 1 for some in (held, against))
+        known = (1.0 - support_of(verdict), denial_of(verdict), max(held), chunk, max(against), denying)
+        found.append(_Read(number, claim.text, *known))
+    return found
+
+
+def _unsaid(claims: Sequence[_Read]) -> _Read:
+    """The claim of the reference that the chunks contain and the answer lacks."""
+    return max(claims, key=lambda one: one.lacking * one.found)
+
+
+def _missing(claims: Sequence[_Read]) -> _Read:
+    """The claim that the other side and the chunks lack."""
+    return max(claims, key=lambda one: one.lacking * (1.0 - one.found))
+
+
+def _denied(claims: Sequence[_Read]) -> _Read:
+    """The claim that a chunk denies and none supports."""
+    return max(claims, key=lambda one: one.against * (1.0 - one.found))
+
+
+def _share(claim: str, text: str) -> float:
+    words = content_stems(claim)
+    return len(words & content_stems(text)) / max(len(words), 1)
+
+
+def _show(case: Case, cause: Cause, chance: float) -> Finding:
+    """The claim that shows a cause best, and why."""
+    wanted, said = _read(case, "reference"), _read(case, "answer")
+    unsaid, foreign = _unsaid(wanted), _unsaid(said)
+    holds = "contains" if unsaid.found >= _SURE else "seems to contain"
+    if cause is NOISE:
+        held = "supports" if foreign.found >= _SURE else "seems to support"
+        why = f"chunk {foreign.chunk} {held} it, the reference does not"
+        return _finding(cause, "answer claim", foreign, chance, why, foreign.chunk)
+    if cause is HALLUCINATED:
+        return _finding(cause, "answer claim", _missing(said), chance, "no chunk supports it")
+    if cause is MISSING:
+        return _finding(cause, "reference claim", _missing(wanted), chance, "no retrieved chunk contains it")
+    lacks, says = (
+        ("leaves it out", "says otherwise") if unsaid.lacking >= _SURE else ("may leave it out", "may say otherwise")
+    )
+    why = f"chunk {unsaid.chunk} {holds} it, the answer {lacks if cause is IGNORED else says}"
+    return _finding(cause, "reference claim", unsaid, chance, why, unsaid.chunk)
+
+
+def _finding(cause: Cause, kind: Kind, claim: _Read, chance: float, why: str, *chunks: int) -> Finding:
+    return Finding(cause, kind, claim.number, claim.text, chunks, why, chance)

@@ -1,0 +1,127 @@
+"""The most probable cause of a wrong row comes first, with the claim that shows it."""
+
+import pytest
+
+from ragstone.analysis.causes import find_causes
+from ragstone.analysis.likely_causes import LIKELY, cause_chances, cause_signs
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Chunk, Claim, Sample
+from ragstone.data.verdict import Verdict
+
+YES, NO, SILENT = Verdict("entailment", 0.95, 0.0), Verdict("contradiction", 0.03, 0.95), Verdict("neutral", 0.03, 0.01)
+CLOSED = "The pool is closed on Mondays."
+
+
+def case(answer, said, right, chunks, wanted, founded, judge="small"):
+    """A row about one fact: is the reference said and found, is the answer right and founded?"""
+    sample = Sample(
+        "s", "When is the pool closed?", answer, references=[CLOSED], contexts=[Chunk(text) for text in chunks]
+    )
+    evidence = {
+        "reference_claims": [Claim(CLOSED)],
+        "reference_claims_in_answer": [said],
+        "reference_claims_in_contexts": [wanted],
+        "answer_claims": [Claim(answer)],
+        "answer_claims_in_reference": [right],
+        "answer_claims_in_contexts": [founded],
+        "reference_matches": [0.02],
+    }
+    return Case(sample, evidence, judge=judge)
+
+
+@pytest.mark.parametrize("judge", ["small", "large"])
+@pytest.mark.parametrize(
+    ("cause", "kind", "chunks", "row"),
+    [
+        ("misread", "answer claim", (1,), case("The pool is open on Mondays.", NO, NO, [CLOSED], [YES], [NO])),
+        (
+            "missing chunk",
+            "reference claim",
+            (),
+            case("The pool is closed on Sundays.", SILENT, SILENT, ["Towels cost 2 euros."], [SILENT], [SILENT]),
+        ),
+        (
+            "ignored",
+            "reference claim",
+            (2,),
+            case(
+                "Towels cost two euros.",
+                SILENT,
+                SILENT,
+                ["Towels cost two euros.", CLOSED],
+                [SILENT, YES],
+                [YES, SILENT],
+            ),
+        ),
+        (
+            "contradicted by noise",
+            "answer claim",
+            (1,),
+            case(
+                *("It is closed on Fridays.", NO, NO, ["In 2019 it was closed on Fridays.", CLOSED]),
+                *([NO, YES], [YES, NO]),
+            ),
+        ),
+    ],
+)
+def test_the_most_probable_cause_is_first(cause, kind, chunks, row, judge):
+    row = Case(row.sample, row.evidence, judge=judge)
+    outcome = find_causes(row)
+    first = outcome.findings[0]
+    assert (outcome.status, outcome.cause.name, first.cause.name, first.kind) == ("wrong", cause, cause, kind)
+    assert first.chunks == chunks
+    chances = cause_chances(row)
+    assert first.probability == chances[first.cause] == max(chances.values())
+    assert sum(chances.values()) == pytest.approx(1.0, abs=0.03)
+    rest = [one.probability for one in outcome.failures]
+    assert rest == sorted(rest, reverse=True)
+
+
+def test_one_claim_has_one_cause():
+    outcome = find_causes(case("It is open on Mondays.", NO, NO, [CLOSED], [YES], [NO]))
+    places = [(one.kind, one.number) for one in outcome.findings]
+    assert len(places) == len(set(places))
+
+
+def test_the_quote_shows_what_the_chunk_says():
+    outcome = find_causes(case("The pool is open on Mondays.", NO, NO, [CLOSED], [YES], [NO]))
+    assert outcome.findings[0].why == f'chunk 1 says "{CLOSED}"'
+
+
+def test_a_row_that_is_fine_has_no_likely_cause():
+    outcome = find_causes(case(CLOSED, YES, YES, [CLOSED], [YES], [YES]))
+    assert (outcome.status, outcome.cause) == ("fine", None)
+
+
+def test_no_chances_without_all_that_was_read():
+    whole = case("It is open on Mondays.", NO, NO, [CLOSED], [YES], [NO])
+    assert cause_signs(whole)
+    for name in ("reference_claims", "answer_claims_in_contexts", "reference_claims_in_answer"):
+        less = {key: value for key, value in whole.evidence.items() if key != name}
+        assert cause_chances(Case(whole.sample, less)) == {}
+    # Language models and people say no probabilities.
+    plain = {
+        key: [[str(one) for one in row] if isinstance(row, list) else row for row in value]
+        for key, value in whole.evidence.items()
+    }
+    plain["reference_claims_in_answer"], plain["answer_claims_in_reference"] = ["contradiction"], ["contradiction"]
+    assert cause_chances(Case(whole.sample, plain)) == {}
+
+
+def test_every_likely_cause_has_weights_for_every_sign():
+    signs = cause_signs(case("It is open on Mondays.", NO, NO, [CLOSED], [YES], [NO]))
+    for judge in ("small", "large"):
+        from ragstone.analysis.likely_causes import _read_weights
+
+        weights = _read_weights()[judge]
+        assert list(weights) == [cause.name for cause in LIKELY]
+        assert all(one.keys() == signs.keys() for one in weights.values())
+
+
+def test_without_a_reference_a_chunk_that_says_otherwise_is_named():
+    """The answer says the opposite of its chunk."""
+    sample = Sample("s", "When is it closed?", "The pool is open on Mondays.", contexts=[Chunk(CLOSED)])
+    claims = {"answer_claims": [Claim("The pool is open on Mondays.")], "answer_claims_in_contexts": [[NO]]}
+    outcome = find_causes(Case(sample, claims))
+    assert (outcome.cause.name, outcome.findings[0].why) == ("misread", f'chunk 1 says "{CLOSED}"')
+    assert outcome.findings[0].probability == 0.95
