@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ragstone.text import statements as module
 from ragstone.text.names import has_capitals, names
 from ragstone.text.questions import complete, is_fragment
-from ragstone.text.statements import sentences_around, statements, weighed_statements
+from ragstone.text.statements import sentences_around, statements, weighed_statements, without_question
 
 
 @pytest.mark.parametrize(
@@ -258,3 +258,16 @@ def test_a_short_answer_is_completed_by_the_last_question_only():
     assert statements("Tell me the price of travel. I live in Ludlow.", "£20") == [
         "Tell me the price of travel. I live in Ludlow. £20."
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "shown"),
+    [
+        ("When does the last  boat leave?", "21:40", ["21:40."]),
+        ("I have a dog. Does it pay?", "Half fare.", ["Half fare."]),
+        ("Do dogs pay?", "Dogs pay half fare.", ["Dogs pay half fare."]),
+        ("", "21:40", ["21:40."]),
+    ],
+)
+def test_a_statement_is_shown_without_the_question_that_completes_it(question, answer, shown):
+    assert [without_question(question, one) for one in statements(question, answer)] == shown

@@ -185,6 +185,11 @@ def _completed(question: str, line: _Line) -> str:
     return f"{line.lead}: {line.text}" if line.lead else complete(_asked(question), line.text)
 
 
+def without_question(question: str, statement: str) -> str:
+    """A statement as people read it next to its question: without the question that completes it."""
+    return statement.removeprefix(f"{' '.join(_asked(question).split())} ") if question else statement
+
+
 def _asked(question: str) -> str:
     """The last question of several sentences: what the user says before it is not a claim of the answer."""
     spans = [question[start:end].strip() for start, end in sentences(question)]

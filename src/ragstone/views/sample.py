@@ -19,6 +19,7 @@ from ragstone.data.usage import OTHER_ANSWERS
 from ragstone.data.verdict import CONTRADICTION, DECIDED, ENTAILMENT, UNSURE, WORDS, strongest
 from ragstone.engine.metric_choice import find_metric, pick_headlines
 from ragstone.storage.images import ImageError, image_name, is_address, read_picture
+from ragstone.text.statements import without_question
 from ragstone.text.verbatim import plain_text
 from ragstone.views.judged_items import JudgedGroup, judged_groups
 from ragstone.views.marks import Limits, Mark, Piece, RankMark, mark_claims, mark_facts
@@ -374,7 +375,7 @@ def _group(case: Case, whose: str, other: str) -> ClaimGroup:
         claims.append(
             ClaimView(
                 number=at + 1,
-                text=claim.text,
+                text=without_question(case.sample.question or "", claim.text),
                 tone=WORDS[strongest(known)].tone if known else "",
                 said=verdict_mark(said[0]) if said else None,
                 says=_ranks(row, ENTAILMENT),

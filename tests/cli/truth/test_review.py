@@ -39,6 +39,14 @@ def test_accept_saves_a_version_and_leaves_lost_citations(cli, fares):
     assert standings(fares)[1][1] == "accepted"
 
 
+def test_accept_says_which_items_are_doubtful(cli, fares):
+    done = cli("truth", "accept", "fares", "--all", "--not-found", "--dry-run")
+    assert "1 of them less certain than 0.8: --min-confidence 0.8" in done.out
+    sure = cli("truth", "accept", "fares", "--min-confidence", "0.8", "--dry-run")
+    assert "citation  0.90  " in sure.out
+    assert "less certain" not in sure.out
+
+
 def test_reject_with_filters_and_back(cli, fares):
     cli("truth", "reject", "fares", "--only-not-found")
     assert standings(fares) == ("proposed", ["proposed", "rejected", "proposed", "rejected"])

@@ -135,6 +135,8 @@ def _read(name: str, choice: Choice, everything: bool, out: str) -> Version:
 
 def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bool) -> None:
     """Saves the decision, unless there is no author, and shows it."""
+    from ragstone.truth.citers import SURE
+
     items, standing = outcome.decision.items, outcome.decision.standing
     saved = _save(outcome, author, note, out) if items and author is not None else None
     if json:
@@ -145,6 +147,9 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
         cases = len({item.case for item in items})
         click.echo(f"{standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
         _show(items)
+        doubtful = sum(item.confidence is not None and item.confidence < SURE for item in items)
+        if doubtful and standing == "accepted":
+            click.echo(f"{doubtful:,} of them less certain than {SURE}: --min-confidence {SURE} leaves these for a look")
     else:
         click.echo(f"nothing to {standing.removesuffix('ed')} in {outcome.version.info.reference}")
     if outcome.lost:
@@ -180,7 +185,8 @@ def _save(outcome: _Outcome, author: str, note: str, out: str) -> str:
 def _show(items: Iterable[Item], why: Mapping[Item, str] | None = None) -> None:
     listed = list(items)
     for item in listed[:_SHOWN]:
-        click.echo(f"  {one_line(item.case, 40)}  {item.kind}  {one_line(item.text, _WIDTH)}")
+        sure = "" if item.confidence is None else f"  {item.confidence:.2f}"
+        click.echo(f"  {one_line(item.case, 40)}  {item.kind}{sure}  {one_line(item.text, _WIDTH)}")
         if why:
             click.echo(f"      {one_line(why[item], _WIDTH)}")
     if len(listed) > _SHOWN:
