@@ -145,6 +145,8 @@ class Outcome:
     wrong: float | None = None
     # `fine` rows have no main cause: what was found in them is not probable enough.
     status: Status = "no judgement"
+    # Why a row needs a look that has no cause.
+    doubt: str = ""
     # That probability without the labels of people.
     judged_wrong: float | None = None
     # The people whose labels decided the status.

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ from ragstone.analysis.cause_names import (
     Kind,
     Outcome,
 )
-from ragstone.analysis.fact_causes import numbers
+from ragstone.analysis.fact_causes import declines, numbers
 from ragstone.analysis.row_status import denial_of, foundations, support_of
 from ragstone.analysis.sample_evidence import Case
 from ragstone.text.cited_parts import without_marks
@@ -43,6 +43,8 @@ _WEIGHTS = Path(__file__).parent / "likely_causes.json"
 _FAMILY = {SPLIT: MISSING, LOST: MISSING, LOW: IGNORED}
 # From here, words say that something is so; below, that it seems so.
 _SURE = 0.5
+# Below, the other side states a claim: the verdict is "supported".
+_STATED = 0.35
 LIKELY = (MISSING, NOISE, MISREAD, HALLUCINATED, IGNORED)
 
 
@@ -59,8 +61,34 @@ class _Read(NamedTuple):
     denying: int
 
 
+# The claim of the reference that the chunks contain and the answer lacks; the claim that the other side and the chunks lack; the
+# claim that a chunk denies and none supports.
+_unsaid = partial(max, key=lambda one: one.lacking * one.found)
+_missing = partial(max, key=lambda one: one.lacking * (1.0 - one.found))
+_denied = partial(max, key=lambda one: one.against * (1.0 - one.found))
+
+
 def with_likely_cause(case: Case, outcome: Outcome) -> Outcome:
-    """The outcome whose causes have their probabilities, the most probable one first; a row that is fine has none."""
+    """The outcome whose causes have their probabilities, the most probable one first; a row that is fine has none.
+
+    A row that needs a look has no cause if the claim that would show it is stated by the answer: then `doubt` says what to look at.
+    """
+    named = _rank_causes(case, outcome)
+    clear = named.status != "look" or named.failures or named.labelled_by
+    return named if clear else replace(named, doubt=_doubt(case))
+
+
+def _doubt(case: Case) -> str:
+    """Why a row needs a look, if no claim shows a fault."""
+    if declines(case):
+        return "the answer declines; without a reference nothing shows whether it should"
+    if max(case.evidence.get("reference_matches") or (), default=1.0) < _SURE:
+        return "read as a whole, the answer does not seem to say what the reference says"
+    support = [max(map(support_of, row), default=0.0) for row in foundations(case)]
+    return f"no chunk surely supports answer claim {support.index(min(support)) + 1}" if support else ""
+
+
+def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     whole = {*CERTAIN, REFUSED} & {one.cause for one in outcome.failures}
     if outcome.status not in ("wrong", "look") or outcome.seen_by != "claims" or whole:
         return outcome
@@ -69,6 +97,8 @@ def with_likely_cause(case: Case, outcome: Outcome) -> Outcome:
         return outcome
     best = max(chances, key=chances.__getitem__)
     rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
+    if outcome.status == "look" and best in (MISREAD, IGNORED) and _unsaid(_read(case, "reference")).lacking < _STATED:
+        return replace(outcome, findings=tuple(one for one in rated if not one.cause.fails))
     named, shown = [one for one in rated if _family(one) is best], _show(case, best, chances[best])
     # A claim that a chunk denies shows a misread one best; then the claim that shows the cause most, if it was found so.
     denied = [one for one in named if one.cause is MISREAD and one.kind == "answer claim"]
@@ -154,21 +184,6 @@ def _read(case: Case, whose: str) -> list[_Read]:
         known = (1.0 - support_of(verdict), denial_of(verdict), max(held), chunk, max(against), denying)
         found.append(_Read(number, claim.text, *known))
     return found
-
-
-def _unsaid(claims: Sequence[_Read]) -> _Read:
-    """The claim of the reference that the chunks contain and the answer lacks."""
-    return max(claims, key=lambda one: one.lacking * one.found)
-
-
-def _missing(claims: Sequence[_Read]) -> _Read:
-    """The claim that the other side and the chunks lack."""
-    return max(claims, key=lambda one: one.lacking * (1.0 - one.found))
-
-
-def _denied(claims: Sequence[_Read]) -> _Read:
-    """The claim that a chunk denies and none supports."""
-    return max(claims, key=lambda one: one.against * (1.0 - one.found))
 
 
 def _share(claim: str, text: str) -> float:

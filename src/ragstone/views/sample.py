@@ -313,7 +313,8 @@ def cause_line(outcome: Outcome) -> str:
     if outcome.undecided:
         return f"no judgement: {outcome.undecided}"
     if outcome.cause is None:
-        return status_text(outcome) if outcome.wrong is not None else "no judgement: not checked for faults"
+        status = status_text(outcome) if outcome.wrong is not None else "no judgement: not checked for faults"
+        return f"{status}: {outcome.doubt}" if outcome.doubt else status
     maybe = "possibly " if outcome.status == "look" else ""
     return (
         f"{status_text(outcome)}: {maybe}{outcome.cause.name}{f', {outcome.cause.part}' if outcome.cause.part else ''}"
