@@ -8,12 +8,11 @@ from tests.each_case import each_case
 LIMIT = 500
 # Written pages that are still longer; never a guide.
 LONGER = {
-    "judge-figures.md": 1_450,
-    "glossary.md": 512,
-    "index.md": 603,
+    "judge-figures.md": 1_440,
+    "index.md": 592,
 }
 # All written pages together, with their code, without the figures and the lists of formats and checkers, which grow with the code.
-TOTAL = 36_400
+TOTAL = 35_343
 LISTS = {"judge-figures.md", "formats.md", "checkers.md"}
 DOCS = ROOT / "docs"
 # What `make docs` makes of the code has no limit: a new metric must not fail here. Some pages have generated parts.
