@@ -1,7 +1,7 @@
 """`python -m benchmarks.judge_servers`: many judge calls to simulated servers, on a clock that jumps from event to event.
 
 The pool, the limiter and the retries are those of Ragstone; only the servers and the clock are simulated, so the table is the same on
-every machine. It prints what docs/scale.md plans 10⁷ judged rows with.
+every machine. It prints what docs/servers.md plans 10⁷ judged rows with.
 """
 
 from __future__ import annotations

@@ -125,3 +125,38 @@ def test_without_a_reference_a_chunk_that_says_otherwise_is_named():
     outcome = find_causes(Case(sample, claims))
     assert (outcome.cause.name, outcome.findings[0].why) == ("misread", f'chunk 1 says "{CLOSED}"')
     assert outcome.findings[0].probability == 0.95
+
+
+def doubtful(answer, support, **fields):
+    """A row without a reference, whose claims have these supports by one chunk."""
+    claims = [Claim(f"{answer} {number}") for number in range(len(support))]
+    found = [[Verdict("entailment", value, 0.0)] for value in support]
+    sample = Sample("s", "When is it closed?", answer, contexts=[Chunk(CLOSED)], **fields)
+    return Case(sample, {"answer_claims": claims, "answer_claims_in_contexts": found})
+
+
+@pytest.mark.parametrize(
+    ("row", "doubt"),
+    [
+        (doubtful("Closed.", [0.75, 0.66]), "no chunk surely supports answer claim 2"),
+        (
+            doubtful("I am sorry, I could not find that.", []),
+            "the answer declines; without a reference nothing shows whether it should",
+        ),
+    ],
+)
+def test_a_row_to_look_at_without_a_cause_says_why(row, doubt):
+    outcome = find_causes(row)
+    assert (outcome.status, outcome.cause, outcome.doubt) == ("look", None, doubt)
+
+
+def test_no_cause_is_shown_by_a_claim_that_the_answer_states():
+    row = case("It is shut on Mondays.", YES, SILENT, [CLOSED], [YES], [Verdict("entailment", 0.7, 0.0)])
+    outcome = find_causes(row)
+    assert (outcome.status, outcome.cause) == ("look", None)
+    assert outcome.doubt == "read as a whole, the answer does not seem to say what the reference says"
+
+
+def test_a_row_that_is_fine_or_wrong_has_no_doubt():
+    assert find_causes(case(CLOSED, YES, YES, [CLOSED], [YES], [YES])).doubt == ""
+    assert find_causes(case("It is open on Mondays.", NO, NO, [CLOSED], [YES], [NO])).doubt == ""

@@ -68,7 +68,7 @@ def test_every_import_is_declared():
 
 
 def test_scipy_and_sacrebleu_are_extras():
-    """They take 165 MB: see docs/install.md."""
+    """They take 165 MB."""
     users = {path for path, module, _ in imports() if module in ("scipy", "sacrebleu")}
     assert users == {"metrics/token_similarity.py", "metrics/translation.py"}
     assert not names(PROJECT["project"]["dependencies"]) & {"scipy", "sacrebleu"}

@@ -43,8 +43,8 @@ _WEIGHTS = Path(__file__).parent / "likely_causes.json"
 _FAMILY = {SPLIT: MISSING, LOST: MISSING, LOW: IGNORED}
 # From here, words say that something is so; below, that it seems so.
 _SURE = 0.5
-# Below, the other side states a claim: the verdict is "supported".
-_STATED = 0.35
+# From here, the verdict is "supported".
+_STATED = 0.65
 LIKELY = (MISSING, NOISE, MISREAD, HALLUCINATED, IGNORED)
 
 
@@ -71,7 +71,7 @@ _denied = partial(max, key=lambda one: one.against * (1.0 - one.found))
 def with_likely_cause(case: Case, outcome: Outcome) -> Outcome:
     """The outcome whose causes have their probabilities, the most probable one first; a row that is fine has none.
 
-    A row that needs a look has no cause if the claim that would show it is stated by the answer: then `doubt` says what to look at.
+    A row that needs a look and whose claims show no fault has no cause either, but a `doubt`.
     """
     named = _rank_causes(case, outcome)
     clear = named.status != "look" or named.failures or named.labelled_by
@@ -97,7 +97,7 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
         return outcome
     best = max(chances, key=chances.__getitem__)
     rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
-    if outcome.status == "look" and best in (MISREAD, IGNORED) and _unsaid(_read(case, "reference")).lacking < _STATED:
+    if outcome.status == "look" and not _is_shown(case, best):
         return replace(outcome, findings=tuple(one for one in rated if not one.cause.fails))
     named, shown = [one for one in rated if _family(one) is best], _show(case, best, chances[best])
     # A claim that a chunk denies shows a misread one best; then the claim that shows the cause most, if it was found so.
@@ -189,6 +189,14 @@ def _read(case: Case, whose: str) -> list[_Read]:
 def _share(claim: str, text: str) -> float:
     words = content_stems(claim)
     return len(words & content_stems(text)) / max(len(words), 1)
+
+
+def _is_shown(case: Case, cause: Cause) -> bool:
+    """Whether a claim shows the cause: not one that the side states which should lack it."""
+    wanted, said = _read(case, "reference"), _read(case, "answer")
+    if cause in (MISSING, HALLUCINATED):
+        return _missing(wanted if cause is MISSING else said).found < _STATED
+    return _unsaid(said if cause is NOISE else wanted).lacking > 1.0 - _STATED
 
 
 def _show(case: Case, cause: Cause, chance: float) -> Finding:
