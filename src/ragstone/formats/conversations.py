@@ -16,7 +16,7 @@ from ragstone.formats.loose_contexts import text_of_chunk
 from ragstone.formats.messages import find_text
 from ragstone.formats.values import plain
 
-_ROLES = {
+ROLES = {
     **dict.fromkeys(
         ("user", "human", "customer", "client", "visitor", "prompter", "kunde", "nutzer", "usuario"), "user"
     ),
@@ -33,6 +33,7 @@ CONVERSATION_NAMES = (
     *("dialog_id", "dialogue_id", "dialogue"),
 )
 _SPEAKERS = ("role", "speaker", "type", "from", "sender", "author", "author_role", "message_role")
+_MOST_ROLES = 6
 _NAMED = ("role", "from", "speaker")  # speakers that must be known
 _TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
 _RETRIEVED = ("contexts", "retrieved_contexts", "retrieved_context", "documents")
@@ -41,21 +42,21 @@ _LONG_CHUNK = 5  # words
 _CHUNK_PARTS = ("text", "id", "score", "source", "table")
 
 
-def read_turns(messages: Any, field: str | None = None) -> list[dict[str, Any]]:
+def read_turns(messages: Any, field: str | None = None, roles: Mapping[str, str] = ROLES) -> list[dict[str, Any]]:
     """Messages of any of the usual forms as turns with our names; those without a known role or a text are left out.
 
     `field` is the name of their chunks, if it is not one of the usual ones.
     """
     items = unpack(messages)
-    return [turn for item in items if (turn := _turn(item, field))] if isinstance(items, list | tuple) else []
+    return [turn for item in items if (turn := _turn(item, field, roles))] if isinstance(items, list | tuple) else []
 
 
-def _turn(message: Any, field: str | None = None) -> dict[str, Any] | None:
+def _turn(message: Any, field: str | None = None, roles: Mapping[str, str] = ROLES) -> dict[str, Any] | None:
     message = plain(message)
     if not isinstance(message, Mapping):
         return None
     inner = next((message[key] for key in ("message", "kwargs") if isinstance(message.get(key), Mapping)), message)
-    role = next((_ROLES[word] for key in _SPEAKERS if (word := str(inner.get(key)).lower()) in _ROLES), None)
+    role = next((roles[word] for key in _SPEAKERS if (word := str(inner.get(key)).lower()) in roles), None)
     text = next((inner[key] for key in _TEXTS if isinstance(inner.get(key), str) and inner[key].strip()), None)
     if text is None:
         content = inner.get("content")
@@ -70,19 +71,57 @@ def _turn(message: Any, field: str | None = None) -> dict[str, Any] | None:
     return {"role": role, "text": text or "", **shown, **({} if contexts is None else {"contexts": contexts})}
 
 
-def unknown_role(messages: Any) -> str | None:
+def unknown_role(messages: Any, roles: Mapping[str, str] = ROLES) -> str | None:
     """The role of a message that is neither known nor one of those that are left out; None if there is none."""
     items = unpack(messages)
     for item in items if isinstance(items, list | tuple) else ():
         role = next((item[key] for key in _NAMED if key in item), None) if isinstance(item, Mapping) else None
-        if isinstance(role, str) and role.lower() not in (*_ROLES, *_LEFT_OUT):
+        if isinstance(role, str) and role.lower() not in (*roles, *_LEFT_OUT):
             return role
     return None
 
 
-def is_message(item: Any) -> bool:
+def is_message(item: Any, roles: Mapping[str, str] = ROLES) -> bool:
     """Whether a value is one message: it has a known role and a text, or calls a tool."""
-    return isinstance(item, Mapping) and (_turn(item) is not None or {"role", "tool_calls"} <= item.keys())
+    return isinstance(item, Mapping) and (_turn(item, None, roles) is not None or {"role", "tool_calls"} <= item.keys())
+
+
+def role_words(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The values of the field that names the speakers, preferably one with a known role; empty if no field has a few."""
+    fields = [
+        list({str(one[key]).lower(): str(one[key]) for one in messages if one.get(key)}.values()) for key in _SPEAKERS
+    ]
+    few = [words for words in fields if 1 < len(words) <= _MOST_ROLES]
+    return max(few, key=lambda words: any(word.lower() in ROLES for word in words), default=[])
+
+
+def find_assistant(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """The unknown role of two that must be the assistant's: the other is a user's, or has no chunks and this one has."""
+    words = role_words(messages)
+    new = [word for word in words if word.lower() not in (*ROLES, *_LEFT_OUT)]
+    if len(words) == len(new) == 2:
+        names = (*_RETRIEVED, chunk_field(messages))
+        found = [one for one in messages if any(unpack(one.get(name)) for name in names)]
+        new = [word for word in new if any(str(one.get(key)) == word for one in found for key in _SPEAKERS)]
+    elif "user" not in {ROLES.get(word.lower()) for word in words}:
+        return None
+    return new[0] if len(words) == 2 and len(new) == 1 else None
+
+
+def with_assistant(messages: Sequence[Mapping[str, Any]], assistant: str | None) -> dict[str, str]:
+    """The known roles and the assistant's. If there is one other role and it is not known, it is the user's."""
+    if assistant is None:
+        return ROLES
+    others = [word.lower() for word in role_words(messages) if word.lower() != assistant.lower()]
+    return {**dict.fromkeys(others[:1] if len(others) == 1 else (), "user"), **ROLES, assistant.lower(): "assistant"}
+
+
+def lacks_text(message: Mapping[str, Any], roles: Mapping[str, str]) -> bool:
+    """Whether a message of the user or the assistant has no field for a text, as after a misspelled name."""
+    speakers = {roles.get(str(message.get(key)).lower()) for key in _SPEAKERS}
+    return bool(speakers & {"user", "assistant"}) and message.keys().isdisjoint(
+        (*_TEXTS, "parts", "kwargs", "tool_calls")
+    )
 
 
 def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:
@@ -112,7 +151,7 @@ def _read_as_chunks(texts: Sequence[str]) -> bool:
 
 
 def read_chunks(value: Any) -> Any:
-    """Chunks with our names for their parts, without other parts."""
+    """Chunks with our names for their parts in addition to their own."""
     items = unpack(value)
     if not isinstance(items, list | tuple):
         return items
@@ -123,23 +162,22 @@ def _chunk(item: Any) -> Any:
     if not isinstance(item, Mapping):
         return item
     named = {_CHUNK_NAMES.get(key, key): part for key, part in item.items()}
-    known = {key: named[key] for key in _CHUNK_PARTS if named.get(key) is not None} | further_parts(
-        item, item.get("metadata")
-    )
-    return {"text": "", **known} if known else item
+    known = {key: named[key] for key in _CHUNK_PARTS if named.get(key) is not None}
+    known |= further_parts(item, item.get("metadata"))
+    return {**item, "text": "", **known} if known else item
 
 
 def exchanges(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Question, answer, contexts and history of each user message that is answered.
+    """Number, question, answer, contexts and history of each user message that is answered.
 
     The answer is the last message of the assistant before the next user message. Texts of tools on the way are contexts.
     """
     asked = [at for at, turn in enumerate(turns) if turn["role"] == "user"]
-    for start, end in pairwise([*asked, len(turns)]):
+    for number, (start, end) in enumerate(pairwise([*asked, len(turns)]), start=1):
         replies = [turn for turn in turns[start + 1 : end] if turn["role"] == "assistant"]
         if not replies:
             continue
-        row: dict[str, Any] = {"question": turns[start]["text"], "answer": replies[-1]["text"]}
+        row: dict[str, Any] = {"turn": number, "question": turns[start]["text"], "answer": replies[-1]["text"]}
         if (contexts := _contexts(turns[start:end])) is not None:
             row["contexts"] = contexts
         if history := with_speech(turns[:start]):
@@ -174,10 +212,7 @@ def conversation_rows(turns: Sequence[Mapping[str, Any]], name: Any, made: Count
         label = f"c-{hashlib.blake2b(content.encode(), digest_size=5).hexdigest()}"
         made[label] += 1
         label = f"{label}-{made[label]}" if made[label] > 1 else label
-    return [
-        {"id": f"{label}#{number}", "conversation": label, "turn": number, **row}
-        for number, row in enumerate(exchanges(turns), start=1)
-    ]
+    return [{"id": f"{label}#{row['turn']}", "conversation": label, **row} for row in exchanges(turns)]
 
 
 def split_last(turns: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[dict[str, Any]] | None]:

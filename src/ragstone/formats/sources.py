@@ -50,6 +50,7 @@ _OTHER_ENCODING = "save the file as UTF-8, or name its encoding, as in --encodin
 LARGEST_DOCUMENT_BYTES = 500 << 20
 _ROWS_LOOKED_AT = 20
 GROUP = "group"  # the name in --map of columns whose rows are put together
+ASSISTANT = "assistant"  # the name in --map of the assistant's role in messages
 
 
 class Source:
@@ -62,8 +63,10 @@ class Source:
         # Their names of the parts of chunks, and the columns whose rows are put together to samples.
         self.parts = {name: ours[9:] for name, ours in chosen.items() if ours.startswith("contexts.")}
         self.group = next((name for name, ours in chosen.items() if ours == GROUP), None)
+        self.assistant = next((name for name, ours in chosen.items() if ours == ASSISTANT), None)
         # The columns that the user mapped, and our names for them.
-        self.renames = {name: ours for name, ours in chosen.items() if name not in (*self.parts, self.group)}
+        others = (*self.parts, self.group, self.assistant)
+        self.renames = {name: ours for name, ours in chosen.items() if name not in others}
         self.separator = separator  # between the chunks of a cell; empty if a text is one chunk
         self._encoding = encoding
         self._guessed: dict[str, str] = {}  # theirs to ours
