@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice, pairwise
 from typing import Any
 
@@ -17,16 +17,15 @@ from ragstone.formats.common_fields import one_text, unpack
 from ragstone.formats.conversations import (
     CONVERSATION_NAMES,
     ROLES,
+    TEXTS,
     chunk_field,
     conversation_rows,
-    find_assistant,
     is_message,
-    lacks_text,
     read_chunks,
+    read_roles,
     read_turns,
     role_words,
     unknown_role,
-    with_assistant,
 )
 from ragstone.formats.file_rows import Row
 from ragstone.formats.reports import Report
@@ -35,6 +34,8 @@ from ragstone.formats.tool_calls import calls_tools
 from ragstone.formats.usage import USAGE_NAMES
 from ragstone.formats.values import TIME_NAMES, Unfit, as_time
 
+_Row = dict[str, Any]
+_Read = Callable[[Any], list[_Row]]
 _MESSAGES = ("messages", "conversations")
 _NAMES = (*CONVERSATION_NAMES, "id")
 # The order of the messages of a log that has one message per row.
@@ -62,63 +63,57 @@ class ChatFormat(RowFormat):
         if not is_flat:
             check_assistant(source)
         field, roles = chunk_field(first), _roles_in(source, first)
+        read = partial(read_turns, field=field, roles=roles)
         if field:
             report.note(f"the chunks of messages are read from '{field}'")
         for word in (word for word in roles if roles[word] != ROLES.get(word)):
             report.note(f"'{word}' is read as the {roles[word]}")
         if is_flat:
-            yield from self._read_log(source, report, field, roles)
+            yield from self._read_log(source, report, read, roles)
             return
         for row in source.rows(report):
-            for each in _expand_row(row.values, made, field, roles):
+            for each in _expand_row(row.values, made, read, roles):
                 yield Draft(row.where, self.rename(each, source.mapped), self._names_in(row.values))
 
-    def _read_log(self, source: Source, report: Report, field: str | None, roles: Mapping[str, str]) -> Iterator[Draft]:
-        """One draft per exchange of a log with one message per row."""
-        made, known = Counter[str](), dict[str, list[Row]]()
+    def _read_log(self, source: Source, report: Report, read: _Read, roles: Mapping[str, str]) -> Iterator[Draft]:
+        made = Counter[str]()
+        known, left_out = defaultdict[str, list[Row]](list), defaultdict[str, list[str]](list)
         for row in source.rows(report):
-            name = next((row.values[key] for key in CONVERSATION_NAMES if key in row.values), "")
-            known.setdefault(str(name), []).append(row)
-        without: defaultdict[str, list[str]] = defaultdict(list)
+            known[str(next((row.values[key] for key in CONVERSATION_NAMES if key in row.values), ""))].append(row)
         for name, unordered in known.items():
             ordered = sorted(unordered, key=lambda row: _place(row.values))
             rows = [row.values for row in ordered]
             same = {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows[1:])}
             about = {key: value for key, value in same.items() if key not in CONVERSATION_NAMES}
             for reason, where in _faults(ordered, roles, report):
-                without[reason].append(where)
-            for each in _expand({**about, "messages": rows, "conversation": name}, made, field, roles):
+                left_out[reason].append(where)
+            for each in _expand({**about, "messages": rows, "conversation": name}, made, read):
                 if isinstance(each["question"], Unfit) and len(known) > 1:
-                    without["conversations without an answered question"].append(name)
+                    left_out["conversations without an answered question"].append(name)
                 else:
                     yield Draft(f"conversation {name}".rstrip(), self.rename(each), self.names)
-        for reason, names in without.items():
+        for reason, names in left_out.items():
             report.note_all(reason, names, "they are left out")
 
 
 def _faults(rows: Sequence[Row], roles: Mapping[str, str], report: Report) -> Iterator[tuple[str, str]]:
     """Messages of a conversation without a counterpart or a text, and where; no field for a text is a problem."""
     spoken = []
-    for row in rows:
-        if turns := read_turns([row.values], roles=roles):
-            spoken.append((turns[0]["role"], row.where))
-        elif lacks_text(row.values, roles):
-            report.problem(row.where, "is a message without a text", hint=f"it has {', '.join(row.values)}")
-        elif not is_message(row.values, roles):
-            yield "messages without a known role or a text", row.where
+    for where, values in rows:
+        if turns := read_turns([values], roles=roles):
+            spoken.append((turns[0]["role"], where))
+        elif is_message({**values, "text": "?"}, roles) and values.keys().isdisjoint((*TEXTS, "tool_calls")):
+            report.problem(where, "is a message without a text", hint=f"it has {', '.join(values)}")
+        elif not is_message(values, roles):
+            yield "messages without a known role or a text", where
     for (role, where), (then, _) in pairwise([*spoken, ("user", "")]):
         if role == then and role in _UNPAIRED:
             yield _UNPAIRED[role], where
 
 
-def _is_log(source: Source) -> bool:
-    """Whether the rows may be single messages: no column has lists of them."""
-    return source.kind not in ("folder", "text") and not source.keys() & set(_MESSAGES)
-
-
 def _has_message_rows(source: Source, roles: Mapping[str, str] | None = None) -> bool:
     """Whether each of the first rows is one message, as in a log of a chat or a file with one conversation."""
-    if not _is_log(source):
+    if source.kind in ("folder", "text") or source.keys() & set(_MESSAGES):
         return False
     rows = _first_messages(source)
     roles = roles or _roles_in(source, rows)
@@ -127,27 +122,23 @@ def _has_message_rows(source: Source, roles: Mapping[str, str] | None = None) ->
 
 def check_assistant(source: Source) -> None:
     """Raise if the rows are messages of conversations without a role that is known to be the assistant's."""
-    words = role_words(_first_messages(source)) if _is_log(source) else []
-    anyone = dict.fromkeys(map(str.lower, words), "user")
-    if anyone and source.keys() & set(CONVERSATION_NAMES) and _has_message_rows(source, anyone):
-        option = map_options({"assistant": [word for word in words if word.lower() not in ROLES][-1]})
-        text = (
-            f"{source} looks like a chat log with the roles {' and '.join(words)}; which one is the assistant? {option}"
-        )
-        raise UnknownColumnsError(text, shlex.split(option))
+    words = role_words(_first_messages(source))
+    if words and source.keys() & set(CONVERSATION_NAMES) and _has_message_rows(source, dict.fromkeys(words, "user")):
+        roles, likely = " and ".join(words), [word for word in words if word not in ROLES][-1]
+        text = f"{source} looks like a chat log with the roles {roles}; which one is the assistant?"
+        raise UnknownColumnsError(f"{text} {map_options({'assistant': likely})}", ["--map", f"assistant={likely}"])
 
 
 def _first_messages(source: Source) -> list[dict[str, Any]]:
     rows = [row.values for row in islice(source.rows(Report()), _ROWS_LOOKED_AT)]
-    return rows if _is_log(source) else [one for row in rows for one in _messages(row) if isinstance(one, Mapping)]
+    return [one for row in rows for one in _messages(row) if isinstance(one, Mapping)] or rows
 
 
 def _roles_in(source: Source, messages: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
-    """The roles of words in messages, with the assistant's that the user named or that these messages show."""
-    words = role_words(messages)
-    if source.assistant and source.assistant.lower() not in map(str.lower, words):
-        raise UnknownNameError("role", source.assistant, words, f"The roles are: {', '.join(words)}.")
-    return with_assistant(messages, source.assistant or find_assistant(messages))
+    """The roles of words in messages; the one that the user named as the assistant's must be among them."""
+    if (named := source.assistant) and named.lower() not in (words := role_words(messages)):
+        raise UnknownNameError("role", named, words, f"The roles are: {', '.join(words)}.")
+    return read_roles(messages, named)
 
 
 def _place(row: dict[str, Any]) -> tuple[float, str]:
@@ -164,9 +155,7 @@ def messages_column(source: Source) -> str | None:
         return None
     for column in names:
         cells = [cell for row in rows if (cell := unpack(row.get(column)))]
-        said = [one for cell in cells if isinstance(cell, list) for one in cell if isinstance(one, Mapping)]
-        known = with_assistant(said, source.assistant or find_assistant(said))
-        roles = [{turn["role"] for turn in read_turns(cell, roles=known)} for cell in cells]
+        roles = [{turn["role"] for turn in read_turns(cell)} for cell in cells]
         if rows and sum({"user", "assistant"} <= some for some in roles) > _MOSTLY * len(rows):
             return column
     return None
@@ -177,24 +166,20 @@ def _messages(row: dict[str, Any]) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _expand_row(
-    row: dict[str, Any], made: Counter[str], field: str | None, roles: Mapping[str, str]
-) -> list[dict[str, Any]]:
+def _expand_row(row: _Row, made: Counter[str], read: _Read, roles: Mapping[str, str]) -> list[_Row]:
     """The exchanges of a row; a role that is not known is a problem, because its message may be a question or an answer."""
     if role := next((found for key in _MESSAGES if (found := unknown_role(row.get(key), roles))), None):
         return [
             {"question": Unfit(f"has a message with the role {role!r}", "a role is user, assistant, system or tool")}
         ]
-    return _expand(row, made, field, roles)
+    return _expand(row, made, read)
 
 
-def _expand(
-    row: dict[str, Any], made: Counter[str], field: str | None, roles: Mapping[str, str]
-) -> list[dict[str, Any]]:
+def _expand(row: _Row, made: Counter[str], read: _Read) -> list[_Row]:
     """The exchanges of a conversation; contexts and references of the row belong to the last one."""
     row = {key: value for key, value in row.items() if value is not None}
     key = next((name for name in _MESSAGES if name in row), _MESSAGES[0])
-    turns = read_turns(row.pop(key, None), field, roles)
+    turns = read(row.pop(key, None))
     name = next((row.pop(key) for key in _NAMES if key in row), None)
     rows = conversation_rows(turns, name, made)
     if not rows:

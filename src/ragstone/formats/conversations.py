@@ -35,7 +35,7 @@ CONVERSATION_NAMES = (
 _SPEAKERS = ("role", "speaker", "type", "from", "sender", "author", "author_role", "message_role")
 _MOST_ROLES = 6
 _NAMED = ("role", "from", "speaker")  # speakers that must be known
-_TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
+TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
 _RETRIEVED = ("contexts", "retrieved_contexts", "retrieved_context", "documents")
 _CHUNK_NAMES = {"document_id": "id", "doc_id": "id", "content": "text", "page_content": "text", "passage": "text"}
 _LONG_CHUNK = 5  # words
@@ -48,16 +48,16 @@ def read_turns(messages: Any, field: str | None = None, roles: Mapping[str, str]
     `field` is the name of their chunks, if it is not one of the usual ones.
     """
     items = unpack(messages)
-    return [turn for item in items if (turn := _turn(item, field, roles))] if isinstance(items, list | tuple) else []
+    return [turn for item in items if (turn := _turn(item, roles, field))] if isinstance(items, list | tuple) else []
 
 
-def _turn(message: Any, field: str | None = None, roles: Mapping[str, str] = ROLES) -> dict[str, Any] | None:
+def _turn(message: Any, roles: Mapping[str, str] = ROLES, field: str | None = None) -> dict[str, Any] | None:
     message = plain(message)
     if not isinstance(message, Mapping):
         return None
     inner = next((message[key] for key in ("message", "kwargs") if isinstance(message.get(key), Mapping)), message)
     role = next((roles[word] for key in _SPEAKERS if (word := str(inner.get(key)).lower()) in roles), None)
-    text = next((inner[key] for key in _TEXTS if isinstance(inner.get(key), str) and inner[key].strip()), None)
+    text = next((inner[key] for key in TEXTS if isinstance(inner.get(key), str) and inner[key].strip()), None)
     if text is None:
         content = inner.get("content")
         text = find_text(content if content is not None else inner.get("parts"), "assistant")
@@ -83,45 +83,35 @@ def unknown_role(messages: Any, roles: Mapping[str, str] = ROLES) -> str | None:
 
 def is_message(item: Any, roles: Mapping[str, str] = ROLES) -> bool:
     """Whether a value is one message: it has a known role and a text, or calls a tool."""
-    return isinstance(item, Mapping) and (_turn(item, None, roles) is not None or {"role", "tool_calls"} <= item.keys())
+    return isinstance(item, Mapping) and (_turn(item, roles) is not None or {"role", "tool_calls"} <= item.keys())
 
 
 def role_words(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     """The values of the field that names the speakers, preferably one with a known role; empty if no field has a few."""
-    fields = [
-        list({str(one[key]).lower(): str(one[key]) for one in messages if one.get(key)}.values()) for key in _SPEAKERS
-    ]
-    few = [words for words in fields if 1 < len(words) <= _MOST_ROLES]
-    return max(few, key=lambda words: any(word.lower() in ROLES for word in words), default=[])
+    fields = (dict.fromkeys(str(one[key]).lower() for one in messages if one.get(key)) for key in _SPEAKERS)
+    few = [list(words) for words in fields if 1 < len(words) <= _MOST_ROLES]
+    return max(few, key=lambda words: not ROLES.keys().isdisjoint(words), default=[])
 
 
-def find_assistant(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """The unknown role of two that must be the assistant's: the other is a user's, or has no chunks and this one has."""
+def read_roles(messages: Sequence[Mapping[str, Any]], assistant: str | None = None) -> dict[str, str]:
+    """The known roles and the assistant's; if there are two and the other one is not known, it is the user's.
+
+    Of two roles, the unknown one is the assistant's if the other one is a user's, or if only its messages have chunks.
+    """
     words = role_words(messages)
-    new = [word for word in words if word.lower() not in (*ROLES, *_LEFT_OUT)]
-    if len(words) == len(new) == 2:
+    if assistant is None and len(words) == 2:
         names = (*_RETRIEVED, chunk_field(messages))
         found = [one for one in messages if any(unpack(one.get(name)) for name in names)]
-        new = [word for word in new if any(str(one.get(key)) == word for one in found for key in _SPEAKERS)]
-    elif "user" not in {ROLES.get(word.lower()) for word in words}:
-        return None
-    return new[0] if len(words) == 2 and len(new) == 1 else None
-
-
-def with_assistant(messages: Sequence[Mapping[str, Any]], assistant: str | None) -> dict[str, str]:
-    """The known roles and the assistant's. If there is one other role and it is not known, it is the user's."""
-    if assistant is None:
-        return ROLES
-    others = [word.lower() for word in role_words(messages) if word.lower() != assistant.lower()]
-    return {**dict.fromkeys(others[:1] if len(others) == 1 else (), "user"), **ROLES, assistant.lower(): "assistant"}
-
-
-def lacks_text(message: Mapping[str, Any], roles: Mapping[str, str]) -> bool:
-    """Whether a message of the user or the assistant has no field for a text, as after a misspelled name."""
-    speakers = {roles.get(str(message.get(key)).lower()) for key in _SPEAKERS}
-    return bool(speakers & {"user", "assistant"}) and message.keys().isdisjoint(
-        (*_TEXTS, "parts", "kwargs", "tool_calls")
-    )
+        able = (
+            {str(one.get(key)).lower() for one in found for key in _SPEAKERS}
+            if ROLES.keys().isdisjoint(words)
+            else words
+        )
+        new = [word for word in words if word in able and word not in (*ROLES, *_LEFT_OUT)]
+        is_clear = len(new) == 1 and (able is not words or "user" in map(ROLES.get, words))
+        assistant = new[0] if is_clear else None
+    users = dict.fromkeys(words, "user") if assistant and len(words) == 2 else {}
+    return {**users, **ROLES, **({assistant.lower(): "assistant"} if assistant else {})}
 
 
 def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:
@@ -136,7 +126,7 @@ def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:
             if key in _RETRIEVED and isinstance(items, list):
                 return None
             texts = [text_of_chunk(item) for item in items] if isinstance(items, list) else [None]
-            if key not in (*_TEXTS, "parts") and all(texts):
+            if key not in (*TEXTS, "parts") and all(texts):
                 lists.setdefault(key, []).extend(filter(None, texts))
     named = {key: read_name(key) for key, texts in lists.items() if texts}
     by_name = [key for key, name in named.items() if name and name.field == "contexts"]
