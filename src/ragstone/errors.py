@@ -171,7 +171,6 @@ class Skip(Exception):  # noqa: N818  (a signal, not an error)
 
 # A longer text is not a misspelled name; to compare it would take seconds.
 LONGEST_NAME = 200
-_SHORTEST_BEGINNING = 3
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
@@ -182,6 +181,6 @@ def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6)
         return []
     by_folded = {candidate.lower(): candidate for candidate in known}
     folded = name.lower()
-    longer = [one for one in by_folded if len(folded) >= _SHORTEST_BEGINNING and one.startswith(folded)]
+    longer = [one for one in by_folded if folded and one.startswith(folded)]
     close = difflib.get_close_matches(folded, by_folded, n=most, cutoff=cutoff)
     return [by_folded[match] for match in dict.fromkeys([*longer, *close])][:most]

@@ -4,7 +4,7 @@ import pytest
 
 from ragstone.data.dataset import view_samples
 from ragstone.data.types import Chunk, Turn
-from ragstone.errors import InputError, UnknownColumnsError, UnknownNameError
+from ragstone.errors import InputError, UnknownColumnsError
 from ragstone.formats import open_reader, read_dataset
 from tests.formats.fixtures import fixture_chat
 
@@ -244,7 +244,7 @@ def test_the_user_names_the_assistant_if_the_log_does_not_show_it(format):
     assert asked.value.options == ["--map", "assistant=shopbot"]
     assert len(read_dataset(log, format, columns={"assistant": "shopbot"})) == 4
     assert read_dataset(log, format, columns={"assistant": "maria"})[0].question == "At nine."
-    with pytest.raises(UnknownNameError, match="Did you mean shopbot"):
+    with pytest.raises(UnknownColumnsError, match="roles maria and shopbot"):
         read_dataset(log, format, columns={"assistant": "shopbt"})
 
 

@@ -313,10 +313,9 @@ class _Names:
         if full_names:
             raise FilterError(f"{_shown(name)} is ambiguous: write {' or '.join(full_names[:4])}", condition.position)
         near = nearest(name, [*parts, *self._columns], 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise FilterError(
-            f"{_shown(name)} is not known{hint}; the names are {', '.join(sorted(parts))}", condition.position
-        )
+        near_one = f"; did you mean {near[0]}?" if near else ""
+        hint = f"{near_one}; the names are {', '.join(sorted(parts))}"
+        raise FilterError(f"{_shown(name)} is not known{hint}", condition.position)
 
 
 def last_part(name: str) -> str:

@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from ragstone.data.usage import number_of
-from ragstone.errors import UnknownColumnsError, UnknownNameError
+from ragstone.errors import UnknownColumnsError
 from ragstone.formats.base import Draft, RowFormat, name_pairs
 from ragstone.formats.column_guess import map_options
 from ragstone.formats.column_names import WEAK, read_name
@@ -62,7 +62,7 @@ class ChatFormat(RowFormat):
         is_flat, made, first = _has_message_rows(source), Counter[str](), _first_messages(source)
         if not is_flat:
             check_assistant(source)
-        field, roles = chunk_field(first), _roles_in(source, first)
+        field, roles = chunk_field(first), read_roles(first, source.assistant)
         read = partial(read_turns, field=field, roles=roles)
         if field:
             report.note(f"the chunks of messages are read from '{field}'")
@@ -116,7 +116,7 @@ def _has_message_rows(source: Source, roles: Mapping[str, str] | None = None) ->
     if source.kind in ("folder", "text") or source.keys() & set(_MESSAGES):
         return False
     rows = _first_messages(source)
-    roles = roles or _roles_in(source, rows)
+    roles = roles or read_roles(rows, source.assistant)
     return len(rows) > 1 and sum(is_message(row, roles) for row in rows) > _MOSTLY * len(rows)
 
 
@@ -131,14 +131,8 @@ def check_assistant(source: Source) -> None:
 
 def _first_messages(source: Source) -> list[dict[str, Any]]:
     rows = [row.values for row in islice(source.rows(Report()), _ROWS_LOOKED_AT)]
-    return [one for row in rows for one in _messages(row) if isinstance(one, Mapping)] or rows
-
-
-def _roles_in(source: Source, messages: Sequence[Mapping[str, Any]]) -> Mapping[str, str]:
-    """The roles of words in messages; the one that the user named as the assistant's must be among them."""
-    if (named := source.assistant) and named.lower() not in (words := role_words(messages)):
-        raise UnknownNameError("role", named, words, f"The roles are: {', '.join(words)}.")
-    return read_roles(messages, named)
+    cells = [unpack(row[name]) for row in rows for name in _MESSAGES if name in row]
+    return [one for cell in cells if isinstance(cell, list) for one in cell if isinstance(one, Mapping)] or rows
 
 
 def _place(row: dict[str, Any]) -> tuple[float, str]:
@@ -159,11 +153,6 @@ def messages_column(source: Source) -> str | None:
         if rows and sum({"user", "assistant"} <= some for some in roles) > _MOSTLY * len(rows):
             return column
     return None
-
-
-def _messages(row: dict[str, Any]) -> list[Any]:
-    found = unpack(next((row[name] for name in _MESSAGES if name in row), None))
-    return found if isinstance(found, list) else []
 
 
 def _expand_row(row: _Row, made: Counter[str], read: _Read, roles: Mapping[str, str]) -> list[_Row]:

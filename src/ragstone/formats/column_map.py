@@ -24,7 +24,7 @@ from ragstone.formats.column_guess import (
 from ragstone.formats.column_names import SURE, read_name
 from ragstone.formats.column_profile import ColumnProfile
 from ragstone.formats.loose_contexts import OneTexts, parse_list
-from ragstone.formats.sources import ASSISTANT, GROUP, Source
+from ragstone.formats.sources import GROUP, Source
 
 # Formats whose rows are the samples; the others find their fields themselves.
 COMPLETED = ("ragstone", "ragas", "ragas_legacy")
@@ -40,7 +40,7 @@ _LEAST_WORDS = 1.5
 def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
     """The names of `--map` from theirs to ours. Only fields, and `more` names, can be mapped, and each column once."""
     parts = (f"contexts.{one.name}" for one in dataclasses.fields(Chunk))
-    known = (*FIELDS, "messages", "role", ASSISTANT, *more, *parts, *USAGE, GROUP)
+    known = (*FIELDS, "messages", "role", "assistant", *more, *parts, *USAGE, GROUP)
     for name in renames:
         if name not in known:
             raise UnknownNameError("field", name, known, f"The fields are: {', '.join(known)}.")

@@ -94,24 +94,17 @@ def role_words(messages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def read_roles(messages: Sequence[Mapping[str, Any]], assistant: str | None = None) -> dict[str, str]:
-    """The known roles and the assistant's; if there are two and the other one is not known, it is the user's.
-
-    Of two roles, the unknown one is the assistant's if the other one is a user's, or if only its messages have chunks.
-    """
+    """The known roles with those of two words: unless it is named, the assistant is no known user or alone has chunks."""
     words = role_words(messages)
-    if assistant is None and len(words) == 2:
-        names = (*_RETRIEVED, chunk_field(messages))
-        found = [one for one in messages if any(unpack(one.get(name)) for name in names)]
-        able = (
-            {str(one.get(key)).lower() for one in found for key in _SPEAKERS}
-            if ROLES.keys().isdisjoint(words)
-            else words
-        )
-        new = [word for word in words if word in able and word not in (*ROLES, *_LEFT_OUT)]
-        is_clear = len(new) == 1 and (able is not words or "user" in map(ROLES.get, words))
-        assistant = new[0] if is_clear else None
-    users = dict.fromkeys(words, "user") if assistant and len(words) == 2 else {}
-    return {**users, **ROLES, **({assistant.lower(): "assistant"} if assistant else {})}
+    named = [word for word in words if word == (assistant or "").lower()]
+    if not named and len(words) == 2:
+        new = [word for word in words if word not in (*ROLES, *_LEFT_OUT)]
+        fields = (*_RETRIEVED, chunk_field(messages))
+        found = [one for one in messages if any(unpack(one.get(field)) for field in fields)]
+        with_chunks = {str(one.get(key)).lower() for one in found for key in _SPEAKERS} & {*new}
+        named = new if "user" in map(ROLES.get, words) else list(with_chunks) if len(new) == len(words) else []
+    users = dict.fromkeys(words, "user") if len(named) == 1 and len(words) == 2 else {}
+    return {**users, **ROLES, **(dict.fromkeys(named, "assistant") if len(named) == 1 else {})}
 
 
 def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:
@@ -143,9 +136,7 @@ def _read_as_chunks(texts: Sequence[str]) -> bool:
 def read_chunks(value: Any) -> Any:
     """Chunks with our names for their parts in addition to their own."""
     items = unpack(value)
-    if not isinstance(items, list | tuple):
-        return items
-    return [_chunk(item) for item in items]
+    return [_chunk(item) for item in items] if isinstance(items, list | tuple) else items
 
 
 def _chunk(item: Any) -> Any:

@@ -50,7 +50,6 @@ _OTHER_ENCODING = "save the file as UTF-8, or name its encoding, as in --encodin
 LARGEST_DOCUMENT_BYTES = 500 << 20
 _ROWS_LOOKED_AT = 20
 GROUP = "group"  # the name in --map of columns whose rows are put together
-ASSISTANT = "assistant"  # the name in --map of the assistant's role in messages
 
 
 class Source:
@@ -63,7 +62,7 @@ class Source:
         # Their names of the parts of chunks, and the columns whose rows are put together to samples.
         self.parts = {name: ours[9:] for name, ours in chosen.items() if ours.startswith("contexts.")}
         self.group = next((name for name, ours in chosen.items() if ours == GROUP), None)
-        self.assistant = next((name for name, ours in chosen.items() if ours == ASSISTANT), None)
+        self.assistant = next((name for name, ours in chosen.items() if ours == "assistant"), None)
         # The columns that the user mapped, and our names for them.
         others = (*self.parts, self.group, self.assistant)
         self.renames = {name: ours for name, ours in chosen.items() if name not in others}

@@ -155,10 +155,7 @@ def cases_to_samples(cases: Iterable[Case]) -> Dataset:
 
 
 def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None) -> ReadCases:
-    """The ground truth of a data set; answers and retrieved chunks are ignored.
-
-    `questions` are those of samples without a question, by id; the id may be in columns of the conversation and the turn.
-    """
+    """The ground truth of a data set; answers and chunks are ignored. `questions` by id are for samples without one."""
     cases: list[Case] = []
     unasked: list[str] = []
     fields: set[str] = set()
@@ -180,6 +177,7 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
 
 
 def _with_question(sample: Sample, questions: Mapping[str, str | None]) -> Sample:
+    """The sample with the question of its id, which may be in columns of the conversation and the turn."""
     about = sample.metadata or {}
     turns = (f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about)
     found = None if sample.question else next((one for one in (sample.id, *turns) if questions.get(one)), None)

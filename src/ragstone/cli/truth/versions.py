@@ -181,9 +181,7 @@ def import_(
     name: str = argument("NAME", NAME),
     reading: Reading = reading_options(),
     replace: bool = option(False, "--replace", "Remove cases that are not in the data."),
-    for_: str | None = option(
-        None, "--for", "Run or file with the questions of data that has only ids.", metavar="RUN|FILE"
-    ),
+    for_: str | None = option(None, "--for", "Run or file with the questions, by id.", metavar="RUN|FILE"),
     author: str | None = shared("author"),
     note: str = shared("note"),
     out: str = shared("out"),
