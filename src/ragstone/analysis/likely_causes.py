@@ -196,7 +196,8 @@ def _is_shown(case: Case, cause: Cause) -> bool:
     wanted, said = _read(case, "reference"), _read(case, "answer")
     if cause in (MISSING, HALLUCINATED):
         return _missing(wanted if cause is MISSING else said).found < _STATED
-    return _unsaid(said if cause is NOISE else wanted).lacking > 1.0 - _STATED
+    shown = _unsaid(said if cause is NOISE else wanted)
+    return min(shown.lacking, shown.found) > 1.0 - _STATED
 
 
 def _show(case: Case, cause: Cause, chance: float) -> Finding:
@@ -213,8 +214,9 @@ def _show(case: Case, cause: Cause, chance: float) -> Finding:
     if cause is MISSING:
         return _finding(cause, "reference claim", _missing(wanted), chance, "no retrieved chunk contains it")
     lacks, says = (
-        ("leaves it out", "says otherwise") if unsaid.lacking >= _SURE else ("may leave it out", "may say otherwise")
+        ("leaves it out", "says something else") if unsaid.lacking >= _SURE else ("may leave it out", "may say otherwise")
     )
+    says = "says otherwise" if unsaid.denied >= _SURE else says
     why = f"chunk {unsaid.chunk} {holds} it, the answer {lacks if cause is IGNORED else says}"
     return _finding(cause, "reference claim", unsaid, chance, why, unsaid.chunk)
 
