@@ -278,10 +278,8 @@ def answer_labels(run: Run, labels: HumanLabels | None = None) -> dict[int, tupl
 def answer_keys(run: Run) -> list[str]:
     """The key of each answer of a run."""
     table = read_table(run.folder.samples, ["question", "answer", "history"])
-    texts = [
-        [turn["text"] for turn in turns or () if turn["role"] == "user"] for turns in _column(table, "history")
-    ]
-    return [answer_key(*row) for row in zip(_column(table, "question"), _column(table, "answer"), texts, strict=True)]
+    said = [[turn["text"] for turn in turns or () if turn["role"] == "user"] for turns in _column(table, "history")]
+    return [answer_key(*row) for row in zip(_column(table, "question"), _column(table, "answer"), said, strict=True)]
 
 
 def _column(table: pa.Table, name: str) -> list[Any]:
