@@ -144,9 +144,7 @@ class Moves:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        ids = {
-            kind.replace(" ", "_"): self.having(kind) for kind in ("fixed", "newly failing", "still failing", "unclear")
-        }
+        ids = {kind.replace(" ", "_"): self.having(kind) for kind in MOVES}
         return {
             **ids,
             "pairs": self.pairs,

@@ -246,7 +246,7 @@ class ComparisonView:
         return [*self.losses[:most], *self.gains[:most]]
 
     def lines(self, more: str = "") -> list[str]:
-        """The lines after the headline: unclear rows and where there is `more`, the headline metrics, and the causes."""
+        """The lines after the headline: unclear rows and how to see `more`, the headline metrics, and the causes."""
         rows = moves_line(self.moves) if self.moves and not self.summary else ""
         return [line for line in (self._unclear(more), self.summary, rows, str(self.causes or "")) if line]
 
@@ -260,11 +260,8 @@ class ComparisonView:
 
     def listed(self, most: int, full: bool = False) -> list[MovedRow]:
         """The rows to look at first: newly failing, then fixed ones, then the others if `full`; at most `most` of each."""
-        return [
-            row
-            for kind in (MOVES if full else MOVES[:2])
-            for row in [one for one in self.moved if one.kind == kind][:most]
-        ]
+        kinds = MOVES if full else MOVES[:2]
+        return [row for kind in kinds for row in [one for one in self.moved if one.kind == kind][:most]]
 
     def noted(self, rows: Sequence[MetricChange]) -> list[str]:
         """The remarks about these metrics."""
