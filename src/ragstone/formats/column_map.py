@@ -78,7 +78,8 @@ def note_columns(sources: Sequence[Source], format: Format) -> None:
         return
     [source] = sources
     keys = source.keys()
-    taken = {format.columns.get(key, key): key for key in keys if key in format.columns or key in source.mapped}
+    known = {key for key in keys if key in format.columns or key in source.mapped} - {"metadata"}  # may have the chunks
+    taken = {format.columns.get(key, key): key for key in known}
     absent = [name for name in GUESSED if name not in taken]
     if not absent:
         return

@@ -9,13 +9,14 @@ import re
 import shlex
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 from ragstone.errors import UsageError
 from ragstone.formats.chunk_parts import further_parts
-from ragstone.formats.values import RepeatedKeyError, load_json, plain
+from ragstone.formats.values import RepeatedKeyError, lift, load_json, plain
 
 _LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
 # What may separate chunks in a cell, as it is written on the command line; the more specific ones first.
@@ -69,6 +70,15 @@ def text_of_chunk(item: Any) -> str | None:
     if isinstance(item, Mapping):
         return next((item[key] for key in ("text", *_TEXT_KEYS) if isinstance(item.get(key), str)), None)
     return None
+
+
+def paths_of_texts(values: Mapping[str, Any], levels: int) -> Iterator[str]:
+    """The paths of lists of texts, or of mappings with a text, in a mapping: `hits`, `results.hits`."""
+    for name, part in values.items():
+        if isinstance(part, list | tuple) and any(map(text_of_chunk, part)):
+            yield str(name)
+        elif isinstance(part, Mapping) and levels > 1:
+            yield from (f"{name}.{path}" for path in paths_of_texts(part, levels - 1))
 
 
 def read_separator(text: str | None) -> str:
@@ -147,6 +157,7 @@ def name_parts(contexts: Any, names: Mapping[str, str]) -> tuple[Any, set[str]]:
     items = parse_list(contexts) if isinstance(contexts, str) else plain(contexts)
     if not isinstance(items, list | tuple):
         return contexts, set()
+    items = [reduce(lift, names, item) if isinstance(item, Mapping) else item for item in items]
     found = {name for item in items if isinstance(item, Mapping) for name in names if item.get(name) is not None}
     return [
         {**item, **{ours: item[name] for name, ours in names.items() if name in item}}

@@ -249,7 +249,7 @@ class _Checks:
         self._present: set[str] = set()
         self._unknown: set[str] = set()
         self._unkept: set[str] = set()
-        self._mapped_parts = set(parts)
+        self._mapped_parts = {name for part in parts for name in (part, part.partition(".")[0])}
 
     def make_id(self, question: str | None) -> str:
         """An id made from the question, so that versions of a file match in any order."""
@@ -353,12 +353,8 @@ def open_reader(
         check_renames(sources[0])
     reader = Reader(sources, find_format(format) if format else recognise(sources), limit)
     reader.options = shlex.split(map_options(columns or {}))
-    for flag, value in (
-        ("format", format),
-        ("split-contexts", split_contexts),
-        ("encoding", encoding),
-        ("limit", limit),
-    ):
+    flags = {"format": format, "split-contexts": split_contexts, "encoding": encoding, "limit": limit}
+    for flag, value in flags.items():
         # Line breaks are written with a backslash, so that the command is one line.
         reader.options += [f"--{flag}", str(value).replace("\n", "\\n").replace("\t", "\\t")] if value else []
     return reader

@@ -95,6 +95,16 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
+def lift(values: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """A row whose part `retrieval.hits` is a column of that name, unless there is such a column."""
+    first, _, rest = path.partition(".")
+    inner = values.get(first)
+    if path in values or not isinstance(inner, Mapping) or rest not in (others := lift(inner, rest)):
+        return dict(values)
+    lifted = {**values, path: others.pop(rest), first: others}
+    return lifted if others else {name: value for name, value in lifted.items() if name != first}
+
+
 def find_time(metadata: Mapping[str, Any]) -> str | None:
     """The first timestamp under a common name, as `as_time` writes it; None if there is none."""
     for name in TIME_NAMES:
