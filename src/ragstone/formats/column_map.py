@@ -150,11 +150,11 @@ def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownC
     for ours, names in guess.rivals.items():
         text += f" Several columns could be the {ours}: {', '.join([guess.all[ours], *names])}."
     found = {**taken, **guess.all}
-    # Samples without answer and chunks have nothing to measure.
-    is_usable = "answer" in found or "contexts" in found
+    rest = _other_texts(source, set(found.values()))
+    # Samples without answer and chunks have nothing to measure, but right answers alone may be ground truth.
+    is_usable = "answer" in found or "contexts" in found or ("references" in found and not rest)
     options = map_options(guess.all)
     text += f" A guess by names and content, to be checked: {options}{'' if is_usable else ' --map answer=COLUMN'}"
-    rest = _other_texts(source, set(found.values()))
     if rest:
         text += f". Not mapped: {', '.join(rest[:_MOST_SHOWN])}{_more(rest)}"
     return UnknownColumnsError(text, [*shlex.split(options), *_splitting(source, found)] if is_usable else ())
