@@ -44,9 +44,8 @@ def parse_list(cell: str) -> Any:
 
 def _parse_python(cell: str) -> Any:
     try:
-        tokens = [
-            token for token in tokenize.generate_tokens(io.StringIO(cell.strip()).readline) if token.string.strip()
-        ]
+        every = tokenize.generate_tokens(io.StringIO(cell.strip()).readline)
+        tokens = [token for token in every if token.string.strip()]
     except (tokenize.TokenError, SyntaxError):
         return None
     inner = tokens[1:-1]
@@ -139,11 +138,8 @@ def open_contexts(value: Any, separator: str = "") -> tuple[Any, str]:
         else:
             parts = value.split(separator) if separator else [value]
             return (parts if len(parts) == 1 else [part.strip() for part in parts if part.strip()]), ""
-    if (
-        isinstance(value, list | tuple)
-        and value
-        and all(isinstance(item, Mapping) and "text" not in item for item in value)
-    ):
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    if is_list and all(isinstance(item, Mapping) and "text" not in item for item in value):
         keys = {next((key for key in _TEXT_KEYS if isinstance(item.get(key), str)), None) for item in value}
         if None not in keys and len(keys) == 1:
             [key] = keys
@@ -157,14 +153,12 @@ def name_parts(contexts: Any, names: Mapping[str, str]) -> tuple[Any, set[str]]:
     items = parse_list(contexts) if isinstance(contexts, str) else plain(contexts)
     if not isinstance(items, list | tuple):
         return contexts, set()
-    items = [reduce(lift, names, item) if isinstance(item, Mapping) else item for item in items]
-    found = {name for item in items if isinstance(item, Mapping) for name in names if item.get(name) is not None}
-    return [
-        {**item, **{ours: item[name] for name, ours in names.items() if name in item}}
-        if isinstance(item, Mapping)
-        else item
-        for item in items
-    ], found
+    chunks = [reduce(lift, names, dict(item)) if isinstance(item, Mapping) else item for item in items]
+    mappings = [chunk for chunk in chunks if isinstance(chunk, dict)]
+    found = {name for chunk in mappings for name in names if chunk.get(name) is not None}
+    for chunk in mappings:
+        chunk.update({ours: chunk[name] for name, ours in names.items() if name in chunk})
+    return chunks, found
 
 
 def parts_of(chunk: Mapping[str, Any]) -> set[str]:

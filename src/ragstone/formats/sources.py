@@ -160,8 +160,7 @@ class Source:
         """The names in the file, before --map is applied, and the mapped parts of mappings."""
         if self.kind in ("folder", "text"):
             return frozenset()
-        schema = None if self._paths else self.schema()
-        if schema is not None:  # faster, and a table without rows also has names
+        if not self._paths and (schema := self.schema()) is not None:  # faster, and without rows
             return frozenset(schema.names)
         return frozenset(str(key) for row in self.head(_ROWS_LOOKED_AT) for key in row)
 
@@ -186,7 +185,7 @@ class Source:
             return []
         if self.kind == "parquet" or self._table is not None:
             batches = itertools.islice(self.batches(most), 1)
-            return [self._lift(row) for batch in batches for row in rows_of(batch.slice(0, most))]
+            return [reduce(lift, self._paths, row) for batch in batches for row in rows_of(batch.slice(0, most))]
         return [row.values for row in itertools.islice(self._raw_rows(Report()), most)]
 
     def guess(self, columns: Mapping[str, str]) -> None:
@@ -220,12 +219,9 @@ class Source:
         """The mapped names that may be parts of mappings: `retrieval.hits`."""
         return [name for name in (*self.renames, *(self.group or "").split(",")) if "." in name]
 
-    def _lift(self, row: dict[str, Any]) -> dict[str, Any]:
-        return reduce(lift, self._paths, row)
-
     def _raw_rows(self, report: Report) -> Iterator[Row]:
         rows = self._read_rows(report)
-        return (Row(row.where, self._lift(row.values)) for row in rows) if self._paths else rows
+        return (Row(row.where, reduce(lift, self._paths, row.values)) for row in rows) if self._paths else rows
 
     def _read_rows(self, report: Report) -> Iterator[Row]:
         if self.kind == "jsonl":
@@ -382,9 +378,8 @@ def open_table(data: Any) -> pa.Table | list[Any]:
         return data
     if isinstance(data, dict) and hasattr(data, "with_format"):
         example = next(iter(data), "test")
-        raise UsageError(
-            f"cannot read samples from {len(data)} splits at once; choose one, for example data[{example!r}]"
-        )
+        what = f"cannot read samples from {len(data)} splits at once"
+        raise UsageError(f"{what}; choose one, for example data[{example!r}]")
     if hasattr(data, "with_format") and hasattr(data, "data"):
         return data.with_format("arrow")[:]  # a Hugging Face data set; its .data ignores selections
     if type(data).__module__.startswith("pandas"):
