@@ -160,7 +160,7 @@ class Source:
         """The names in the file, before --map is applied, and the mapped parts of mappings."""
         if self.kind in ("folder", "text"):
             return frozenset()
-        if not self._paths and (schema := self.schema()) is not None:  # faster, and without rows
+        if not self._paths and (schema := self.schema()) is not None:  # faster, also for tables without rows
             return frozenset(schema.names)
         return frozenset(str(key) for row in self.head(_ROWS_LOOKED_AT) for key in row)
 
