@@ -198,8 +198,8 @@ def import_(
         reader = open_reader(sources(data), *reading)
     except UnknownColumnsError as error:
         # What looks like an answer is the right one here.
-        ours = "answer=" if "references=" in str(error) else "references="
-        words = [word.replace("answer=", ours) for word in (str(error), *error.options)]
+        old, new = (" --map answer=COLUMN", "") if "references=" in str(error) else ("answer=", "references=")
+        words = [word.replace(old, new) for word in (str(error), *error.options)]
         raise UnknownColumnsError(words[0], words[1:]) from error
     found = read_cases(reader)
     cases = update_cases(earlier, found, replace)
