@@ -30,6 +30,7 @@ def test_causes_of_rows_that_need_a_look_are_called_possible():
     assert failing_text(found) == "1 of 14 samples seems wrong, 4 need a look (2 not examined)"
     assert causes_text(found) == "1 no answer; possibly 3 hallucinated, 1 ignored"
     assert causes_text(make(count("ignored", 2, wrong=0))) == "possibly 2 ignored"
+    assert causes_text(make(count("misread", 4, wrong=2))) == "2 misread; possibly 2 misread"
 
 
 def test_a_sample_that_was_not_examined_is_named_if_others_were():

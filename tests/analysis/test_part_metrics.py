@@ -29,6 +29,15 @@ def read(**means):
     return [Reading(BY_NAME[names[name]], *values, rows=50) for name, values in means.items()]
 
 
+def test_a_metric_of_a_user_is_rated_by_the_same_rule():
+    """Sure only if the whole interval is on one side."""
+    info = MetricInfo.declare("theirs", judges="answer", good={"limit": 0.8})
+    [theirs] = [sign for sign in list_signs([info]) if sign.metric == "theirs"]
+    for ends in ((0.9, 0.85, 0.95), (0.7, 0.6, 0.79), (0.7, 0.6, 0.85), (0.9, 0.7, 0.95)):
+        [known] = read(recall=ends)
+        assert Reading(theirs, *ends, rows=50).state == known.state
+
+
 @pytest.mark.parametrize(
     ("reading", "state"),
     [

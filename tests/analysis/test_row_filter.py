@@ -60,6 +60,7 @@ def rows(text):
         (r'question contains "\\ \"NOW\""', [2]),
         ("question = 'How long?'", [1]),
         ("slice.top_k = 5", [0]),
+        ("top_k = 5", [0]),
         ("slice.top_k >= 5", [0, 1]),
         ('slice.top_k = "many"', [3]),
         ("`slice.top_k` contains 1", [1]),

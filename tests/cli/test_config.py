@@ -160,3 +160,12 @@ def test_the_example_of_the_docs(cli, settings):
     printed = cli("doctor")
     assert printed.code == 0, printed.err
     assert "max-new-failures" in printed.out
+
+
+def test_a_map_of_the_file_may_name_a_part_of_a_mapping(cli, settings, home):
+    row = {"question": "When?", "answer": "At nine.", "contexts": [], "retrieval": {"hits": ["It leaves at nine."]}}
+    (home / "nested.jsonl").write_text(json.dumps(row))
+    settings("[map]\ncontexts = 'retrieval.hits'\n")
+    printed = cli("validate", "nested.jsonl", "--json")
+    assert (printed.code, "is not used" in printed.err) == (0, False), printed.err
+    assert "retrieval" not in json.loads(printed.out)["profile"]["present"]

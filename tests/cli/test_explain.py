@@ -7,6 +7,7 @@ import pytest
 
 import ragstone
 from ragstone.cli.explain import _next_of_metric
+from ragstone.engine.metric_choice import find_metric
 
 HARBOUR = resources.files("ragstone.examples") / "harbour"
 
@@ -45,6 +46,21 @@ def test_explain_a_metric(cli, there):
     assert "✓ fact 1: A pallet of more than 500 kg" in printed.out
     assert "· fact 2: Freight may stay" in printed.out
     assert "rouge_l" not in printed.out
+
+
+def test_a_metric_of_a_file_that_is_not_loaded_is_shown_and_names_the_option(cli, there, monkeypatch):
+    assert "--metrics-file" not in cli("explain", "harbour-worse", "h11", "fact_recall").out
+    # No headline: only the file of the user could say so.
+    assert "rouge_1 " not in cli("explain", "harbour-worse", "h11").out
+    for module in ("report.explain", "views.sample"):
+        monkeypatch.setattr(
+            f"ragstone.{module}.find_metric", lambda name: None if name == "rouge_1" else find_metric(name)
+        )
+    assert (
+        "not defined here: --metrics-file FILE shows its formula"
+        in cli("explain", "harbour-worse", "h11", "rouge_1").out
+    )
+    assert "rouge_1 " in cli("explain", "harbour-worse", "h11").out
 
 
 @pytest.mark.parametrize(

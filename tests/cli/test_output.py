@@ -52,6 +52,12 @@ def test_one_step_is_one_line_and_several_are_a_list(capsys):
     ]
 
 
+def test_a_long_command_does_not_move_the_words_of_short_ones(capsys):
+    next_steps(("ragstone a", "first"), (f"ragstone {'b' * 80}", "second"), ("ragstone bc", "third"))
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert lines == ["  ragstone a    first", f"  ragstone {'b' * 80}   second", "  ragstone bc   third"]
+
+
 def next_line(printed):
     assert printed.code == 0, printed.err
     return printed.out.partition("next:")[2]

@@ -50,5 +50,5 @@ def test_rows_are_listed_by_status_or_by_a_filter(cli, home):
     full = cli("show", "mine", "--full").out.partition("rows that are not fine")[2]
     assert {line.split()[0] for line in full.splitlines()[1:5]} == {"r3", "r4", "r5", "r6"}
     [only] = json.loads(cli("show", "mine", "--rows", 'id = "r3"', "--json").out)["rows"]
-    assert (only["word"], only["question"]) == ("r3", "When does boat 3 leave?")
+    assert (only["id"], only["word"], only["question"]) == ("r3", "r3", "When does boat 3 leave?")
     assert cli("show", "mine", "--rows", "nonsense > 3").code == 2

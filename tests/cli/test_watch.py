@@ -136,7 +136,7 @@ def test_requests_without_a_time_are_noted(cli, tmp_path, monkeypatch):
     assert done.code == 0, done.err
     told = " ".join(done.err.split())
     assert "10 of 20 new requests have no time that can be read (columns: app, visited, when); they count for" in told
-    assert "--map time=COLUMN" in told
+    assert "Name the column when you start a watch: --map time=visited" in told
     found = {one.period: one.requests for one in WatchStore("w").periods()}
     assert found == {"2026-11-10": 10, "2026-11-12": 10}
     again = cli("watch", "w", "--once", "--json", "--now", "2026-11-12T06:00")

@@ -42,6 +42,11 @@ def test_relevance_that_nothing_retrieved_is_a_note(tmp_path):
         ("contexts", [{"text": "a", "score": "high"}], "entry 1 (score) must be a number, got 'high'"),
         ("contexts", [{"text": "a", "score": 10**400}], f"entry 1 (score) must be a number, got {str(10**400)[:60]}…"),
         ("contexts", [{"text": "a", "id": [1]}], "entry 1 (id) must be text or a whole number, got a list"),
+        (
+            "contexts",
+            {"found": {"hits": [{"text": "a"}]}},
+            "must be a list, got a mapping (name the list in it: --map contexts=COLUMN.found.hits)",
+        ),
         ("contexts", 7, "must be a list, got a number"),
         ("question", ["a"], "must be text, got a list"),
         ("references", ["a", {"b": 1}], "entry 2 must be text, got a mapping"),

@@ -168,3 +168,55 @@ def test_the_guess_names_the_text_between_chunks(tmp_path):
     with pytest.raises(UnknownColumnsError) as error:
         open_reader(rows, split_contexts="||")
     assert "--split-contexts" not in error.value.options
+
+
+HITS = [{"text": "The boat leaves at nine from the north pier.", "score": 0.9}, {"text": "Tickets are sold on board."}]
+LOGGED = [
+    {
+        "asked": f"When does boat {n} leave?",
+        "reply": f"Boat {n} leaves at nine.",
+        "retrieval": {"index": "v1", "hits": HITS},
+    }
+    for n in range(4)
+]
+
+
+def test_chunks_in_a_mapping_are_in_the_guess():
+    with pytest.raises(UnknownColumnsError, match=r"--map contexts=retrieval\.hits") as caught:
+        open_reader(LOGGED)
+    columns = dict(word.split("=", 1) for word in caught.value.options[1::2])
+    assert columns == {"question": "asked", "answer": "reply", "contexts": "retrieval.hits"}
+    sample, *_ = read_dataset(LOGGED, columns=columns)
+    assert [chunk.text for chunk in sample.contexts] == [hit["text"] for hit in HITS]
+    assert sample.metadata == {"retrieval": {"index": "v1"}}
+
+
+@pytest.mark.parametrize("name", ["retrieval", "chunks", "passages", "sources", "results", "retrieved", "metadata"])
+@pytest.mark.parametrize("inner", ["hits", "found.items"])
+def test_chunks_in_a_mapping_are_noted_if_none_are_read(name, inner):
+    first, _, second = inner.partition(".")
+    texts = [hit["text"] for hit in HITS]
+    rows = [
+        {"question": "When does it leave?", "answer": "At nine.", name: {first: {second: texts} if second else HITS}}
+    ]
+    path = f"{name}.{inner}"
+    assert notes(rows) == [f"column '{path}' is kept as metadata. If it is the contexts, add --map contexts={path}"]
+    assert notes(rows, columns={"contexts": path}) == []
+
+
+@pytest.mark.parametrize(
+    "inner", [{"tags": ["a", "b"]}, {"files": ["a.md"]}, {"comments": ["This is quite wrong, I think."]}, {"hits": []}]
+)
+def test_other_lists_in_mappings_are_not_noted(inner):
+    assert notes([{"question": "When does it leave?", "answer": "At nine.", "about": inner}]) == []
+
+
+def test_right_chunks_in_a_mapping_are_not_the_contexts():
+    row = {"question": "When does it leave?", "answer": "At nine.", "debug": {"gold_documents": HITS}}
+    assert notes([row]) == []
+
+
+def test_nested_chunks_do_not_compete_with_a_column_of_chunks():
+    rows = [{"prompt": "When?", "output": "At nine.", "docs": ["It leaves at nine."], "debug": {"hits": HITS}}]
+    (sample,) = read_dataset(rows)
+    assert [chunk.text for chunk in sample.contexts] == ["It leaves at nine."]

@@ -112,3 +112,11 @@ def test_a_part_that_no_chunk_has():
 )
 def test_latency_in_the_unit_of_its_name(renames, row, seconds):
     assert read_dataset([{"question": "q?", **row}], columns=renames)[0].metadata["latency_s"] == seconds
+
+
+def test_parts_of_chunks_may_be_nested():
+    row = {"question": "a", "contexts": [{"_source": {"body": "b"}, "meta": {"file": "c.md"}}]}
+    reader = open_reader([row], columns={"contexts.text": "_source.body", "contexts.source": "meta.file"})
+    (batch,) = reader.batches()
+    (sample,) = view_samples(batch)
+    assert (sample.contexts, reader.report.notes) == ([Chunk("b", source="c.md")], [])

@@ -195,6 +195,41 @@ def test_map_may_swap_columns():
     assert (sample.question, sample.answer) == ("b", "a")
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "json", "parquet", "list", "arrow"])
+def test_a_dotted_name_maps_a_part_of_a_mapping(tmp_path, kind):
+    rows = [
+        {"in": {"text": f"Who is {n}?", "id": f"c{n}"}, "out": {"best": {"text": f"{n} is."}, "found": [f"{n} was."]}}
+        for n in range(30)
+    ]
+    rows[0]["out"]["best"] = None
+    data = tmp_path / f"nested.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), data)
+    elif kind == "list":
+        data = rows
+    elif kind == "arrow":
+        data = pa.Table.from_pylist(rows)
+    else:
+        data.write_text(json.dumps(rows) if kind == "json" else "".join(json.dumps(row) + "\n" for row in rows))
+    columns = {"question": "in.text", "id": "in.id", "answer": "out.best.text", "contexts": "out.found"}
+    first, second, *_ = read_dataset(data, columns=columns)
+    assert (first.question, first.answer, second.id, second.answer) == ("Who is 0?", None, "c1", "1 is.")
+    assert second.contexts == [Chunk("1 was.")]
+    with pytest.raises(UsageError, match=r"unknown column 'out\.best\.words'"):
+        open_reader(data, columns={"answer": "out.best.words"})
+
+
+def test_a_column_whose_name_has_a_dot_wins_over_a_part():
+    rows = [{"question": "Who?", "out": {"text": "a part"}, "out.text": "a column"}]
+    (sample,) = read_dataset(rows, columns={"answer": "out.text"})
+    assert (sample.answer, sample.metadata) == ("a column", {"out": {"text": "a part"}})
+
+
+def test_rows_are_grouped_by_a_part_of_a_mapping():
+    rows = [{"question": "Who?", "answer": "I.", "contexts": [f"t{n}"], "query": {"id": n // 2}} for n in range(4)]
+    assert [len(sample.contexts) for sample in read_dataset(rows, columns={"group": "query.id"})] == [2, 2]
+
+
 def test_limit(tmp_path):
     path = tmp_path / "data.jsonl"
     path.write_text(JSONL + "nonsense\n")

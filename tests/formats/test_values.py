@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from ragstone.formats.values import kind_of, plain, shown
+from ragstone.formats.values import kind_of, lift, plain, shown
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,15 @@ def test_names_of_kinds():
 def test_long_values_are_shortened():
     assert shown("a") == "'a'"
     assert len(shown("a" * 1000)) == 61
+
+
+def test_a_name_with_a_dot_wins_over_a_part():
+    row = {"retrieval": {"hits": ["a"]}, "retrieval.hits": ["b"]}
+    assert lift(row, "retrieval.hits") == row
+    assert lift({"a": {"b": {"c": 1}, "b.c": 2}}, "a.b.c") == {"a": {"b": {"c": 1}}, "a.b.c": 2}
+
+
+def test_a_lifted_part_leaves_its_mapping():
+    assert lift({"a": {"b": {"c": 1}, "d": 2}}, "a.b.c") == {"a": {"d": 2}, "a.b.c": 1}
+    assert lift({"a": {"b": None}}, "a.b") == {"a.b": None}
+    assert lift({"a": 1}, "a.b") == {"a": 1}

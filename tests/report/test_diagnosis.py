@@ -11,7 +11,7 @@ from ragstone.analysis.diagnosis import Diagnosis, count_causes, find_limits, gi
 from ragstone.analysis.part_metrics import Reading, list_signs
 from ragstone.report.diagnosis import diagnosis_dict, full_report, short_report
 from ragstone.stats.judge_error import JudgeError, Level
-from ragstone.views.diagnosis import headline
+from ragstone.views.diagnosis import DiagnosisView, headline, reason_line
 from tests.analysis.making import claim_case
 
 BY_NAME = {sign.metric: sign for sign in list_signs()}
@@ -109,6 +109,27 @@ def test_the_full_report_fits(width):
     assert lines["missing chunk"].split()[2:4] == ["3", "3"]
     assert lines["ignored"].split()[1:3] == ["0", "1"]
     assert "Not examined: 2 samples, because it has nothing." in text
+
+
+def test_rows_to_look_at_are_not_counted_as_wrong():
+    found = make(BAD, GOOD, [claim_case(".", "y", ".", ".")] * 4)
+    doubted = [replace(one, status="look") for one in found.outcomes[:3]]
+    causes = count_causes((*doubted, found.outcomes[3]))
+    found = replace(found, outcomes=(*doubted, found.outcomes[3]), causes=tuple(causes))
+    text = draw(full_report(found, "x"))
+    assert "cause         wrong  look  all" in text
+    assert "hallucinated      1     3    4" in text
+    cause = diagnosis_dict(found)["causes"][0]
+    assert (cause["main_of"], cause["look"]) == (4, 3)
+    assert found.blamed("generator") == 1
+    assert reason_line(causes[0]) == "hallucinated: 1 wrong, 3 to look at"
+
+
+def test_weak_advice_names_the_judge_of_its_own_reasons():
+    few = replace(make(WIDE), by_local_judge=True)
+    advice = replace(few.advice[0], because=few.readings, sure=False)
+    [shown] = DiagnosisView.of(replace(few, advice=(advice,))).advice
+    assert shown.doubt == "weak evidence: too few rows", "no judge made this number"
 
 
 def test_nothing_fails():

@@ -10,6 +10,8 @@ from dataclasses import replace
 import pytest
 
 import ragstone
+from ragstone.analysis.label_use import sample_key
+from ragstone.analysis.sample_evidence import read_cases
 from ragstone.errors import UsageError
 from ragstone.storage.human_labels import (
     HumanLabel,
@@ -153,6 +155,17 @@ def test_the_same_words_after_other_turns_are_another_answer(tmp_path):
     key = answer_key("On Sunday?", "Yes.", ["The ferry to Mull?"])
     write_label(open_place(tmp_path), HumanLabel(key, "answer", "Ana", "wrong"))
     assert list(answer_labels(open_run(run.path))) == [1, 2]
+
+
+def test_a_label_stays_if_an_earlier_answer_is_reworded(tmp_path):
+    def rows(said):
+        turns = [{"role": "user", "text": "Is there a ferry?"}, {"role": "assistant", "text": said}]
+        return [{"question": "On Sunday?", "answer": "Yes.", "history": turns}]
+
+    old, new = (ragstone.evaluate(rows(said), "distinct_1", str(tmp_path)) for said in ("Yes.", "There is one."))
+    sample = next(iter(read_cases(open_run(old.path)))).sample
+    write_label(open_place(tmp_path), HumanLabel(sample_key(sample), "answer", "Ana", "right"))
+    assert [list(answer_labels(open_run(run.path))) for run in (old, new)] == [[0], [0]]
 
 
 def test_a_bucket(bucket):

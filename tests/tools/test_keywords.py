@@ -4,8 +4,12 @@ import inspect
 
 import pytest
 
+import ragstone
 from ragstone.errors import UnknownColumnsError
 from ragstone.tools.keywords import describe_unknown, refuses_unknown_names
+from ragstone.truth.join import read_with_truth
+from ragstone.truth.model import Case
+from ragstone.truth.store import TruthStore
 
 
 @refuses_unknown_names
@@ -47,3 +51,12 @@ def test_columns_with_other_names_are_named_as_in_python():
 
     with pytest.raises(UnknownColumnsError, match=r"columns=\{'question': 'customer_text'\}"):
         read("a.csv")
+
+
+def test_ground_truth_is_joined_to_the_data(tmp_path, monkeypatch):
+    with pytest.raises(TypeError, match=r"read_with_truth\(DATA, \"NAME\"\) as the data"):
+        ragstone.evaluate([], truth="harbour")
+    TruthStore(str(tmp_path)).save("harbour", [Case("1", "How deep?", ["12 metres"])], author="Ada")
+    data = read_with_truth([{"id": "1", "question": "How deep?", "answer": "12 metres"}], "harbour", str(tmp_path))
+    run = ragstone.evaluate(data, "exact_match", tmp_path)
+    assert run.summary()["exact_match"].mean == 1.0

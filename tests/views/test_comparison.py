@@ -84,12 +84,32 @@ def test_the_headline_agrees_with_its_table(tmp_path):
 
 def test_each_failing_pair_counts_once(tmp_path):
     worse, better = harbour("worse", tmp_path), harbour("better", tmp_path)
-    labels = ["missing chunk", "missing chunk", "misread", "", "not examined"], ["", "misread", "misread", ""]
-    causes = CauseChanges.of(compare_runs(worse, better), labels)
+    old = JudgedRows(["missing chunk", "missing chunk", "misread", "", "not examined"], [0.9, 0.9, 0.4, 0.1, None])
+    new = JudgedRows(["", "misread", "misread", ""], [0.1, 0.9, 0.4, 0.1])
+    comparison = compare_runs(worse, better)
+    causes = CauseChanges.of(comparison, (old, new))
     # The fifth pair is not diagnosed in B.
     assert causes.known == 4
-    assert [(row.name, row.before, row.after) for row in causes.rows] == [("missing chunk", 2, 0), ("misread", 1, 2)]
-    assert str(causes) == "Main causes of failures, A → B: missing chunk 2 → 0, misread 1 → 2."
+    assert [(row.name, *row[3:]) for row in causes.rows] == [("missing chunk", 2, 0, 0, 0), ("misread", 0, 1, 1, 1)]
+    assert str(causes) == (
+        "Main causes of failures, A → B: missing chunk 2 → 0, misread 0 → 1; of rows to look at: misread 1 → 1."
+    )
+    look = JudgedRows(["misread"], [0.4])
+    assert str(CauseChanges.of(comparison, (look, look))) == "Main causes of rows to look at, A → B: misread 1 → 1."
+
+
+def test_unclear_rows_are_counted_and_those_that_rose_are_named(tmp_path):
+    comparison = compare_runs(harbour("better", tmp_path), harbour("worse", tmp_path))
+    was, now = ([0.02] * len(comparison.pairs) for _ in range(2))
+    was[0], now[0], now[1], now[2] = 0.6, 0.1, 0.3, 0.6
+    view = ComparisonView.of(comparison, (JudgedRows([""] * 25, was), JudgedRows([""] * 25, now)))
+    ids = [comparison.after.samples[int(comparison.pairs.after[pair])].id for pair in (2, 1, 0)]
+    assert view.moves.unclear == ids, "the largest rise first"
+    first = f"3 rows are unclear; look at {ids[0]}, {ids[1]}: perhaps wrong now"
+    assert view.lines()[0] == f"{first}."
+    assert view.lines("--full lists them")[0] == f"{first}; --full lists them."
+    assert [row.id for row in view.listed(2, full=True)] == ids[:2]
+    assert view.listed(2) == []
 
 
 def test_headline_metrics_come_first_by_part(tmp_path):

@@ -22,6 +22,7 @@ def test_a_row_without_an_id_has_its_number_and_a_reason(tmp_path):
     run = evaluate(rows(), ["token_f1"], tmp_path)
     first, *others = worst_views(run, diagnose(run))
     assert (first.word, first.label, first.status) == ("2", "row 2", "wrong")
+    assert first.id.startswith("q-")
     assert first.status_text.startswith("wrong (")
     assert first.cause == "no answer"
     assert first.reason

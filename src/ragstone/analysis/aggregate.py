@@ -66,6 +66,7 @@ def _diagnosis_dict(diagnosis: Diagnosis) -> Mapping[str, Any]:
         "text": f"{failing_text(diagnosis)}: {causes_text(diagnosis)}" if diagnosis.failing else "",
         "causes": [
             {"cause": count.cause.name, "part": count.cause.part, "main_of": count.main, "samples": count.samples}
+            | {"look": count.look}
             for count in diagnosis.causes
         ],
     }

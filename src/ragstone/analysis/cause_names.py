@@ -172,11 +172,6 @@ class Outcome:
         """The findings that people see: what was found in a row that is fine is probably no failure."""
         return tuple(one for one in self.findings if self.status != "fine" or not one.cause.fails)
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether the main cause is a fact that no judge decided."""
-        return self.cause in CERTAIN
-
     @cached_property
     def cause(self) -> Cause | None:
         """The main cause; None for a row that is fine. A row that seems wrong without a reason has a wrong answer."""

@@ -90,9 +90,9 @@ def failing_text(diagnosis: Diagnosis) -> str:
 
 def causes_text(diagnosis: Diagnosis) -> str:
     """The main causes with their samples; those of samples that only need a look come last, as possible causes."""
-    main = [count for count in diagnosis.causes if count.main]
+    names = [count.cause.name for count in diagnosis.causes]
     firm, possible = (
-        ", ".join(f"{count.main:,} {count.cause.name}" for count in main if count.is_doubtful is doubtful)
-        for doubtful in (False, True)
+        ", ".join(f"{number:,} {name}" for number, name in zip(numbers, names, strict=True) if number)
+        for numbers in ([one.wrong for one in diagnosis.causes], [one.look for one in diagnosis.causes])
     )
     return "; ".join(filter(None, [firm, possible and f"possibly {possible}"]))

@@ -75,9 +75,9 @@ class CauseCount:
     wrong: int = 0
 
     @property
-    def is_doubtful(self) -> bool:
-        """Whether no sample with this main cause is surely wrong."""
-        return self.cause.fails and not self.wrong
+    def look(self) -> int:
+        """Samples with it as the main cause that only need a look."""
+        return self.main - self.wrong
 
     @property
     def shown(self) -> int:
@@ -149,8 +149,9 @@ class Diagnosis:
         return self.looked_at - self.undecided.total()
 
     def blamed(self, part: SystemPart) -> int:
-        """The number of samples whose main cause belongs to a part."""
-        return sum(outcome.cause is not None and outcome.cause.part == part for outcome in self.outcomes)
+        """The number of failing samples whose main cause belongs to a part."""
+        found = (outcome.cause for outcome in self.outcomes if outcome.status != "look")
+        return sum(cause is not None and cause.part == part for cause in found)
 
 
 def diagnose(
@@ -275,7 +276,7 @@ def find_limits(parts: Mapping[SystemPart, State]) -> tuple[Limits, bool]:
 
 
 def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
-    """The causes, most failing samples first; causes that are not failures come last."""
+    """The causes, most failing samples first, then most to look at; causes that are not failures come last."""
     main: Counter[str] = Counter()
     items: Counter[str] = Counter()
     where: dict[str, list[str]] = {}
@@ -295,7 +296,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     # A row that is wrong without a finding, as people may label it, has a main cause and no item.
     for name in main:
         where.setdefault(name, first[name])
-    order = sorted(where, key=lambda name: (not CAUSES[name].fails, -main[name], -len(where[name])))
+    order = sorted(where, key=lambda name: (not CAUSES[name].fails, -wrong[name], -main[name], -len(where[name])))
     return [
         CauseCount(
             CAUSES[name],
@@ -337,7 +338,7 @@ def give_advice(readings: Iterable[Reading], causes: Sequence[CauseCount], local
         )
         for text in {**found, **by_cause}
     ]
-    first = next((one for one in causes if one.main and not one.is_doubtful), causes[0] if causes else None)
+    first = next((one for one in causes if one.wrong), causes[0] if causes else None)
     return sorted(
         advice,
         key=lambda item: (by_cause.get(item.text) is not first or not first, item.text not in found, not item.sure),

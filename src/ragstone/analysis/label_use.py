@@ -30,7 +30,8 @@ class ClaimTarget:
 
 def sample_key(sample: Sample) -> str:
     """The key of the labels of an answer."""
-    return answer_key(sample.question, sample.answer, [turn.text for turn in sample.history or ()])
+    said = [turn.text for turn in sample.history or () if turn.role == "user"]
+    return answer_key(sample.question, sample.answer, said)
 
 
 def claim_targets(sample: Sample, evidence: Mapping[str, Any]) -> Iterator[ClaimTarget]:

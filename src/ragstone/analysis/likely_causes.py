@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -195,8 +194,10 @@ def _is_shown(case: Case, cause: Cause) -> bool:
     """Whether a claim shows the cause: not one that the side states which should lack it."""
     wanted, said = _read(case, "reference"), _read(case, "answer")
     if cause in (MISSING, HALLUCINATED):
-        return _missing(wanted if cause is MISSING else said).found < _STATED
-    return _unsaid(said if cause is NOISE else wanted).lacking > 1.0 - _STATED
+        lost: _Read = _missing(wanted if cause is MISSING else said)
+        return lost.found < _STATED
+    shown: _Read = _unsaid(said if cause is NOISE else wanted)
+    return min(shown.lacking, shown.found) > 1.0 - _STATED
 
 
 def _show(case: Case, cause: Cause, chance: float) -> Finding:
@@ -212,9 +213,9 @@ def _show(case: Case, cause: Cause, chance: float) -> Finding:
         return _finding(cause, "answer claim", _missing(said), chance, "no chunk supports it")
     if cause is MISSING:
         return _finding(cause, "reference claim", _missing(wanted), chance, "no retrieved chunk contains it")
-    lacks, says = (
-        ("leaves it out", "says otherwise") if unsaid.lacking >= _SURE else ("may leave it out", "may say otherwise")
-    )
+    lacks = "leaves it out" if unsaid.lacking >= _SURE else "may leave it out"
+    says = "says something else" if unsaid.lacking >= _SURE else "may say otherwise"
+    says = "says otherwise" if unsaid.denied >= _SURE else says
     why = f"chunk {unsaid.chunk} {holds} it, the answer {lacks if cause is IGNORED else says}"
     return _finding(cause, "reference claim", unsaid, chance, why, unsaid.chunk)
 

@@ -287,7 +287,7 @@ class _Parser:
 
 
 class _Names:
-    """Finds columns by full name, or by the last part of a metric's name if only one metric has it."""
+    """Finds columns by full name, by the last part of a metric's name if only one metric has it, or by the name of a slice."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
@@ -312,6 +312,8 @@ class _Names:
             return full_names[0]
         if full_names:
             raise FilterError(f"{_shown(name)} is ambiguous: write {' or '.join(full_names[:4])}", condition.position)
+        if f"slice.{name}" in self._columns:
+            return f"slice.{name}"
         near = nearest(name, [*parts, *self._columns], 1)
         near_one = f"; did you mean {near[0]}?" if near else ""
         hint = f"{near_one}; the names are {', '.join(sorted(parts))}"

@@ -95,8 +95,9 @@ class Moves:
             judged += 1
             if kind := kind_of_move(was, now):
                 found.append(Move(ids[new], pair, kind, was, now))
-        # The clearest change first; equal changes in the order of the pairs.
-        found.sort(key=lambda move: (MOVES.index(move.kind), -abs(move.after - move.before)))
+        # The largest rise first, of fixed rows the largest fall; equal changes in the order of the pairs.
+        sign = {"fixed": 1}
+        found.sort(key=lambda one: (MOVES.index(one.kind), sign.get(one.kind, -1) * (one.after - one.before)))
         return cls(tuple(found), len(pairs), judged, tuple(lost), _test(after, pairs, found, settings))
 
     def having(self, kind: MoveKind) -> list[str]:
@@ -143,9 +144,7 @@ class Moves:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        ids = {
-            kind.replace(" ", "_"): self.having(kind) for kind in ("fixed", "newly failing", "still failing", "unclear")
-        }
+        ids = {kind.replace(" ", "_"): self.having(kind) for kind in MOVES}
         return {
             **ids,
             "pairs": self.pairs,
@@ -189,6 +188,13 @@ def _name_of(move: Move, pairs: Alignment) -> str:
     return f"row {pairs.after[move.pair] + 1}" if MADE_ID.fullmatch(move.id) else move.id
 
 
+def rising_text(moves: Moves, pairs: Alignment, most: int) -> str:
+    """`look at q3, q7: perhaps wrong now`: the unclear rows that rose most; empty if none rose by half the tolerance."""
+    unclear = (move for move in moves.rows if move.kind == "unclear")
+    rising = tuple(_name_of(one, pairs) for one in unclear if one.after - one.before >= TOLERANCE / 2)
+    return f"look at {name_some(rising, most)}: perhaps wrong now" if rising else ""
+
+
 def check_new_failures(check: Check, before: Run, after: Run, settings: Settings) -> Checked:
     """Counts the rows that fail newly. Those that lost their judgement may be some of them."""
     unlike = unlike_judgements(before, after)
@@ -205,14 +211,10 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
     if not moves.judged:
         return replace(found, value=None, why="no row is judged in both runs: ragchecker and answer_match judge rows")
     why = [f"{len(moves.fixed)} fixed"] if moves.fixed else []
-    names = {move: _name_of(move, pairs) for move in moves.rows}
-    failing = tuple(name for move, name in names.items() if move.kind == "newly failing")
+    failing = tuple(_name_of(move, pairs) for move in moves.rows if move.kind == "newly failing")
     why = [f"{name_some(failing, 5)} newly failing", *why] if failing else why
-    rising = [
-        name for move, name in names.items() if move.kind == "unclear" and move.after - move.before >= TOLERANCE / 2
-    ]
-    if rising:
-        why.append(f"look at {name_some(tuple(rising), 5)}: perhaps wrong now")
+    if rising := rising_text(moves, pairs, 5):
+        why.append(rising)
     count, limit = len(moves.newly_failing), len(moves.fixed) if check.is_test else check.limit
     if count <= limit < count + lost and not check.is_test:
         why.append(f"{lost} of the baseline's rows have no judgement now: they may fail")

@@ -87,7 +87,8 @@ def judge_row(case: Case, outcome: Outcome) -> float | None:
         is_founded = signs.get("either_least", signs.get("chunks_least", 0.0)) >= 0.0
         return max(chance, _FOUND) if not outcome.seems_right else min(chance, _NONE) if is_founded else chance
     # A fact that no chunk contains is a failure of the retriever, even if the answer is right.
-    return max(chance, _UNFOUNDED) if any(one.kind == "fact" for one in found) else chance
+    is_lost = any(one.kind == "fact" and one.cause.part == "retriever" for one in found)
+    return max(chance, _UNFOUNDED) if is_lost else chance
 
 
 def has_no_answer(case: Case) -> bool:

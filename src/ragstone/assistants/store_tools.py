@@ -41,7 +41,7 @@ _METRIC = (
 )
 _DIAGNOSIS = (
     *("headline", "statuses", "looked_at", "causes.name", "causes.part", "causes.meaning", "causes.main"),
-    *("causes.examples", "advice.text", "notes"),
+    *("causes.look", "causes.examples", "advice.text", "notes"),
 )
 _CHANGE = ("metric", "better", "pairs", "before", "after", "difference", "low", "high", "corrected_p", "verdict")
 

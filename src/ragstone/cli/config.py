@@ -89,7 +89,9 @@ def _needs_no_map(data: list[str], pairs: list[str]) -> bool:
     from ragstone.formats.sources import Source
 
     try:
-        return "-" not in data and all(needs_no_map(Source(path), parse_map(pairs)) for path in data)
+        columns = parse_map(pairs)
+        theirs = {name: ours for ours, name in columns.items()}
+        return "-" not in data and all(needs_no_map(Source(path, theirs), columns) for path in data)
     except RagstoneError:  # the command reports it
         return False
 

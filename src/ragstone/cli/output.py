@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ragstone.engine.progress import Report
     from ragstone.storage.runs import Run, RunFolder
 
+_MOST_ALIGNED = 80
 _SECONDS_BETWEEN_LINES = 5.0
 # The explanations that this store has had, by the hashes of their words.
 _TOLD = "explained.json"
@@ -139,7 +140,7 @@ def next_steps(*steps: tuple[str, str], err: bool = False, heading: str = "") ->
         [(command, purpose)] = steps
         click.echo(f"\nnext: {command}   ({purpose})", err=err)
         return
-    width = max(len(command) for command, _ in steps)
+    width = max((len(command) for command, _ in steps if len(command) <= _MOST_ALIGNED), default=0)
     click.echo(f"\n{heading or 'next:'}", err=err)
     for command, purpose in steps:
         click.echo(f"  {command:<{width}}   {purpose}", err=err)

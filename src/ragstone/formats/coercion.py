@@ -15,7 +15,7 @@ from ragstone.data.types import is_image
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT, PARTIAL, SUPPORT
 from ragstone.formats.chunk_parts import image_in, page_in, table_text
 from ragstone.formats.common_fields import parse_cell
-from ragstone.formats.loose_contexts import text_of_chunk
+from ragstone.formats.loose_contexts import paths_of_texts, text_of_chunk
 from ragstone.formats.values import PLAIN, Unfit, kind_of, plain, shown
 
 __all__ = ["VERDICTS", "Unfit", "coerce", "find_mismatches"]
@@ -83,6 +83,8 @@ def _texts(value: Any) -> list[str]:
 
 
 def _chunks(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, Mapping) and (path := next(paths_of_texts(value, 2), None)):
+        raise Unfit("must be a list, got a mapping", f"name the list in it: --map contexts=COLUMN.{path}")
     items = _list(value)
     types = set(map(type, items))
     if types == {str}:

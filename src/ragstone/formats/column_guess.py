@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,6 +12,8 @@ from typing import Any
 
 from ragstone.formats.column_names import LIKELY, SURE, WEAK, fold, read_name
 from ragstone.formats.column_profile import ColumnProfile
+from ragstone.formats.loose_contexts import paths_of_texts
+from ragstone.formats.values import lift
 
 ROWS_PROFILED = 200
 CORE = ("question", "answer", "contexts", "references")
@@ -77,19 +80,16 @@ def guess_columns(
         elif strength >= LIKELY and name not in taken:
             rivals.setdefault(name, []).append(column)
     _add_system_answer(candidates, wanted, chosen, strengths)
-    _add_by_content(profiles, wanted, chosen, strengths)
+    nested = _nested_lists(rows) if "contexts" in wanted and "contexts" not in chosen else []
+    _add_by_content(profiles, nested, wanted, chosen, strengths)
     found = {name: column for name, column in chosen.items() if name not in taken}
+    certain = {name for name in found if strengths[name] == SURE}
     # An id by its last word, as in `ticket_id`, is sure: that no value repeats is known.
-    sure = {
-        name: column
-        for name, column in found.items()
-        if name not in rivals
-        and (
-            strengths[name] == SURE
-            if name != "id"
-            else is_whole and (strengths[name] == SURE or fold(column).endswith(" id"))
-        )
-    }
+    if fold(found.get("id", "")).endswith(" id"):
+        certain.add("id")
+    if not is_whole:
+        certain.discard("id")
+    sure = {name: column for name, column in found.items() if name in certain and name not in rivals}
     return Guess(sure, {name: column for name, column in found.items() if name not in sure}, rivals)
 
 
@@ -112,6 +112,21 @@ def _with_groups(profiles: list[ColumnProfile], rows: Sequence[Mapping[str, Any]
         profiles = [one for one in profiles if one not in members]
         profiles.append(ColumnProfile(pattern, values))
     return profiles
+
+
+def _nested_lists(rows: Sequence[Mapping[str, Any]]) -> list[ColumnProfile]:
+    """The lists in mappings that may be the chunks, as columns such as `retrieval.hits`."""
+    paths = Counter(path for row in rows for path in paths_of_texts(row, 3) if "." in path)
+    # Keys that only few rows have are values, such as names of documents.
+    common = [path for path, times in paths.items() if times * 4 >= len(rows)]
+    found = (ColumnProfile(path, [lift(row, path).get(path) for row in rows]) for path in common)
+    return [one for one in found if _may_be_chunks(one)]
+
+
+def _may_be_chunks(profile: ColumnProfile) -> bool:
+    named = read_name(profile.name.rpartition(".")[2])
+    is_other = named is not None and named.strength > WEAK and named.field != "contexts"
+    return not is_other and profile.marked_questions < 0.5 and _fit("contexts", profile) is not None
 
 
 def _candidates(profiles: Sequence[ColumnProfile], wanted: Collection[str]) -> Iterator[tuple[float, str, str, float]]:
@@ -166,9 +181,13 @@ def _add_system_answer(
 
 
 def _add_by_content(
-    profiles: Sequence[ColumnProfile], wanted: Collection[str], chosen: dict[str, str], strengths: dict[str, float]
+    profiles: Sequence[ColumnProfile],
+    nested: Sequence[ColumnProfile],
+    wanted: Collection[str],
+    chosen: dict[str, str],
+    strengths: dict[str, float],
 ) -> None:
-    """Adds fields whose columns have unknown names, by their content alone."""
+    """Adds fields whose columns have unknown names, by their content alone; the chunks may be `nested` lists."""
 
     def free() -> list[ColumnProfile]:
         return [one for one in profiles if one.name not in chosen.values() and _may_be_ours(one)]
@@ -180,7 +199,7 @@ def _add_by_content(
     ask = [one for one in free() if one.has_texts and one.questions >= 0.5 and one.words >= 2 and one.distinct > 0.5]
     choose("question", sorted(ask, key=lambda one: -one.questions))
     lists = [one for one in free() if one.has_lists and one.words >= 5 and not one.addresses]
-    choose("contexts", sorted(lists, key=lambda one: -one.length))
+    choose("contexts", sorted([*nested, *lists], key=lambda one: -one.length))
     by_name = {one.name: one for one in profiles}
     texts = sorted((one for one in free() if _is_prose(one)), key=lambda one: -one.length)
     if len(texts) > 1 and texts[0].rows < _LEAST_ROWS:

@@ -78,7 +78,8 @@ def note_columns(sources: Sequence[Source], format: Format) -> None:
         return
     [source] = sources
     keys = source.keys()
-    taken = {format.columns.get(key, key): key for key in keys if key in format.columns or key in source.mapped}
+    known = {key for key in keys if key in format.columns or key in source.mapped} - {"metadata"}  # may have the chunks
+    taken = {format.columns.get(key, key): key for key in known}
     absent = [name for name in GUESSED if name not in taken]
     if not absent:
         return
@@ -112,13 +113,12 @@ def _apply(source: Source, guess: Guess) -> None:
             f"columns read by their names: {read}. Use --map for another choice; --format ragstone turns this off"
         )
     for ours, theirs in guess.likely.items():
+        option = map_options({ours: theirs})
         if ours in guess.rivals:
             names = ", ".join([theirs, *guess.rivals[ours]])
-            notes.append(f"several columns could be the {ours}: {names}. Choose one: {map_options({ours: theirs})}")
+            notes.append(f"several columns could be the {ours}: {names}. Choose one: {option}")
         else:
-            notes.append(
-                f"column '{theirs}' is kept as metadata. If it is the {ours}, add {map_options({ours: theirs})}"
-            )
+            notes.append(f"column '{theirs}' is kept as metadata. If it is the {ours}, add {option}")
 
 
 def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:
@@ -141,21 +141,20 @@ def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:
 
 
 def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownColumnsError:
-    columns = sorted(source.columns)
-    shown = ", ".join(columns[:_MOST_SHOWN]) + _more(columns)
+    shown = _listed(sorted(source.columns))
     text = f"cannot detect the format of {source}. Its columns are {shown}; ours are question, answer, contexts, references and more."
     if not guess.all:
         return UnknownColumnsError(f"{text} Name the columns: --map question=COLUMN --map answer=COLUMN")
     for ours, names in guess.rivals.items():
         text += f" Several columns could be the {ours}: {', '.join([guess.all[ours], *names])}."
     found = {**taken, **guess.all}
-    # Samples without answer and chunks have nothing to measure.
-    is_usable = "answer" in found or "contexts" in found
+    rest = _other_texts(source, set(found.values()))
+    # Samples without answer and chunks have nothing to measure, but right answers alone may be ground truth.
+    is_usable = "answer" in found or "contexts" in found or ("references" in found and not rest)
     options = map_options(guess.all)
     text += f" A guess by names and content, to be checked: {options}{'' if is_usable else ' --map answer=COLUMN'}"
-    rest = _other_texts(source, set(found.values()))
     if rest:
-        text += f". Not mapped: {', '.join(rest[:_MOST_SHOWN])}{_more(rest)}"
+        text += f". Not mapped: {_listed(rest)}"
     return UnknownColumnsError(text, [*shlex.split(options), *_splitting(source, found)] if is_usable else ())
 
 
@@ -168,8 +167,9 @@ def _splitting(source: Source, found: Mapping[str, str]) -> list[str]:
     return texts.options
 
 
-def _more(names: Sequence[str]) -> str:
-    return f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more
 
 
 def _other_texts(source: Source, used: Collection[str]) -> list[str]:

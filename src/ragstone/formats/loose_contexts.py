@@ -9,13 +9,14 @@ import re
 import shlex
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 from ragstone.errors import UsageError
 from ragstone.formats.chunk_parts import further_parts
-from ragstone.formats.values import RepeatedKeyError, load_json, plain
+from ragstone.formats.values import RepeatedKeyError, lift, load_json, plain
 
 _LOOKS_LIKE_LIST = re.compile(r"\s*(?:\[\s*(?:[\"'{\[\]]|\d+\s*(?:,|\]\s*$))|\{\s*[\"'])")
 # What may separate chunks in a cell, as it is written on the command line; the more specific ones first.
@@ -43,9 +44,8 @@ def parse_list(cell: str) -> Any:
 
 def _parse_python(cell: str) -> Any:
     try:
-        tokens = [
-            token for token in tokenize.generate_tokens(io.StringIO(cell.strip()).readline) if token.string.strip()
-        ]
+        every = tokenize.generate_tokens(io.StringIO(cell.strip()).readline)
+        tokens = [token for token in every if token.string.strip()]
     except (tokenize.TokenError, SyntaxError):
         return None
     inner = tokens[1:-1]
@@ -69,6 +69,15 @@ def text_of_chunk(item: Any) -> str | None:
     if isinstance(item, Mapping):
         return next((item[key] for key in ("text", *_TEXT_KEYS) if isinstance(item.get(key), str)), None)
     return None
+
+
+def paths_of_texts(values: Mapping[str, Any], levels: int) -> Iterator[str]:
+    """The paths of lists of texts, or of mappings with a text, in a mapping: `hits`, `results.hits`."""
+    for name, part in values.items():
+        if isinstance(part, list | tuple) and any(map(text_of_chunk, part)):
+            yield str(name)
+        elif isinstance(part, Mapping) and levels > 1:
+            yield from (f"{name}.{path}" for path in paths_of_texts(part, levels - 1))
 
 
 def read_separator(text: str | None) -> str:
@@ -129,11 +138,8 @@ def open_contexts(value: Any, separator: str = "") -> tuple[Any, str]:
         else:
             parts = value.split(separator) if separator else [value]
             return (parts if len(parts) == 1 else [part.strip() for part in parts if part.strip()]), ""
-    if (
-        isinstance(value, list | tuple)
-        and value
-        and all(isinstance(item, Mapping) and "text" not in item for item in value)
-    ):
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    if is_list and all(isinstance(item, Mapping) and "text" not in item for item in value):
         keys = {next((key for key in _TEXT_KEYS if isinstance(item.get(key), str)), None) for item in value}
         if None not in keys and len(keys) == 1:
             [key] = keys
@@ -147,13 +153,12 @@ def name_parts(contexts: Any, names: Mapping[str, str]) -> tuple[Any, set[str]]:
     items = parse_list(contexts) if isinstance(contexts, str) else plain(contexts)
     if not isinstance(items, list | tuple):
         return contexts, set()
-    found = {name for item in items if isinstance(item, Mapping) for name in names if item.get(name) is not None}
-    return [
-        {**item, **{ours: item[name] for name, ours in names.items() if name in item}}
-        if isinstance(item, Mapping)
-        else item
-        for item in items
-    ], found
+    chunks = [reduce(lift, names, dict(item)) if isinstance(item, Mapping) else item for item in items]
+    mappings = [chunk for chunk in chunks if isinstance(chunk, dict)]
+    found = {name for chunk in mappings for name in names if chunk.get(name) is not None}
+    for chunk in mappings:
+        chunk.update({ours: chunk[name] for name, ours in names.items() if name in chunk})
+    return chunks, found
 
 
 def parts_of(chunk: Mapping[str, Any]) -> set[str]:

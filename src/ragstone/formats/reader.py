@@ -114,9 +114,8 @@ class Reader:
             hint = self.report.why_left_out or "there must be at least one"
             raise InputError(self.name, [Problem("has no samples", hint=hint)])
         if builder.unseen_parts:
-            raise UsageError(
-                f"no chunk has a part '{min(builder.unseen_parts)}'; use another name in --map contexts.PART=NAME"
-            )
+            part = min(builder.unseen_parts)
+            raise UsageError(f"no chunk has a part '{part}'; use another name in --map contexts.PART=NAME")
         builder.note_one_texts()
         checks.finish()
 
@@ -207,11 +206,8 @@ class _Builder:
                 values[name] = coerce(name, self._open(value) if name == "contexts" else value, self._from_text)
             except Unfit as unfit:
                 self._report.problem(draft.where, unfit.message, draft.names.get(name, name), unfit.hint)
-        if (
-            values.get("steps") is not None
-            and values.get("contexts") is None
-            and (union := union_of_steps(values["steps"])) is not None
-        ):
+        steps = values.get("steps")
+        if steps is not None and values.get("contexts") is None and (union := union_of_steps(steps)) is not None:
             values["contexts"] = union
         fill_texts(values)
         if not values.keys().isdisjoint(GIVEN_EVIDENCE):
@@ -249,15 +245,13 @@ class _Checks:
         self._present: set[str] = set()
         self._unknown: set[str] = set()
         self._unkept: set[str] = set()
-        self._mapped_parts = set(parts)
+        self._mapped_parts = {name for part in parts for name in (part, part.partition(".")[0])}
 
     def make_id(self, question: str | None) -> str:
         """An id made from the question, so that versions of a file match in any order."""
-        base = (
-            f"q-{hashlib.blake2b(question.encode(), digest_size=5).hexdigest()}"
-            if question
-            else f"row-{self._rows + 1}"
-        )
+        base = f"row-{self._rows + 1}"
+        if question:
+            base = f"q-{hashlib.blake2b(question.encode(), digest_size=5).hexdigest()}"
         name, number = base, self._repeated.get(base, 1)
         while hash(name) in self._seen:
             number += 1
@@ -345,9 +339,8 @@ def open_reader(
     back = check_map(columns or {})
     if isinstance(data, Dataset):
         data = data.table
-    several = (
-        isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(item, str | os.PathLike) for item in data)
-    )
+    is_list = isinstance(data, list | tuple) and len(data) > 0
+    several = is_list and all(isinstance(item, str | os.PathLike) for item in data)
     separator = read_separator(split_contexts)
     check_encoding(encoding)
     sources = [Source(item, back, separator, encoding or "utf-8") for item in (data if several else [data])]
@@ -355,12 +348,8 @@ def open_reader(
         check_renames(sources[0])
     reader = Reader(sources, find_format(format) if format else recognise(sources), limit)
     reader.options = shlex.split(map_options(columns or {}))
-    for flag, value in (
-        ("format", format),
-        ("split-contexts", split_contexts),
-        ("encoding", encoding),
-        ("limit", limit),
-    ):
+    flags = {"format": format, "split-contexts": split_contexts, "encoding": encoding, "limit": limit}
+    for flag, value in flags.items():
         # Line breaks are written with a backslash, so that the command is one line.
         reader.options += [f"--{flag}", str(value).replace("\n", "\\n").replace("\t", "\\t")] if value else []
     return reader

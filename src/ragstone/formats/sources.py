@@ -17,7 +17,7 @@ import weakref
 import zlib
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import IO, Any
 
 import pyarrow as pa
@@ -43,7 +43,7 @@ from ragstone.formats.file_rows import (
     take_row,
 )
 from ragstone.formats.reports import Report
-from ragstone.formats.values import RepeatedKeyError, load_json
+from ragstone.formats.values import RepeatedKeyError, lift, load_json
 from ragstone.storage.places import Place, open_place, show_url, storage_errors
 
 _OTHER_ENCODING = "save the file as UTF-8, or name its encoding, as in --encoding cp1252"
@@ -159,13 +159,12 @@ class Source:
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """The names in the file, before --map is applied."""
+        """The names in the file, before --map is applied, and the mapped parts of mappings."""
         if self.kind in ("folder", "text"):
             return frozenset()
-        if (schema := self.schema()) is not None:  # faster, and a table without rows also has names
+        if not self._paths and (schema := self.schema()) is not None:  # faster, also for tables without rows
             return frozenset(schema.names)
-        rows = itertools.islice(self._raw_rows(Report()), _ROWS_LOOKED_AT)
-        return frozenset(str(key) for row in rows for key in row.values)
+        return frozenset(str(key) for row in self.head(_ROWS_LOOKED_AT) for key in row)
 
     @property
     def names(self) -> dict[str, str]:
@@ -187,7 +186,8 @@ class Source:
         if self.kind in ("folder", "text"):
             return []
         if self.kind == "parquet" or self._table is not None:
-            return [row for batch in itertools.islice(self.batches(most), 1) for row in rows_of(batch.slice(0, most))]
+            batches = itertools.islice(self.batches(most), 1)
+            return [reduce(lift, self._paths, row) for batch in batches for row in rows_of(batch.slice(0, most))]
         return [row.values for row in itertools.islice(self._raw_rows(Report()), most)]
 
     def guess(self, columns: Mapping[str, str]) -> None:
@@ -216,7 +216,16 @@ class Source:
                 renamed[names.get(key) or guessed.get(key, key)] = value
         return renamed
 
+    @cached_property
+    def _paths(self) -> list[str]:
+        """The mapped names that may be parts of mappings: `retrieval.hits`."""
+        return [name for name in (*self.renames, *(self.group or "").split(",")) if "." in name]
+
     def _raw_rows(self, report: Report) -> Iterator[Row]:
+        rows = self._read_rows(report)
+        return (Row(row.where, reduce(lift, self._paths, row.values)) for row in rows) if self._paths else rows
+
+    def _read_rows(self, report: Report) -> Iterator[Row]:
         if self.kind == "jsonl":
             return read_json_lines(self.lines(report), report)
         if self.kind == "csv":
@@ -236,11 +245,8 @@ class Source:
                 if not line:
                     return
                 if len(line) > LONGEST_LINE_BYTES:
-                    report.problem(
-                        f"line {number}",
-                        f"is longer than {LONGEST_LINE_BYTES >> 20} MB",
-                        hint="put one sample on each line",
-                    )
+                    message = f"is longer than {LONGEST_LINE_BYTES >> 20} MB"
+                    report.problem(f"line {number}", message, hint="put one sample on each line")
                     return
                 try:
                     yield number, (line.removeprefix(BOM) if number == 1 else line).decode(self._encoding)
@@ -374,9 +380,8 @@ def open_table(data: Any) -> pa.Table | list[Any]:
         return data
     if isinstance(data, dict) and hasattr(data, "with_format"):
         example = next(iter(data), "test")
-        raise UsageError(
-            f"cannot read samples from {len(data)} splits at once; choose one, for example data[{example!r}]"
-        )
+        what = f"cannot read samples from {len(data)} splits at once"
+        raise UsageError(f"{what}; choose one, for example data[{example!r}]")
     if hasattr(data, "with_format") and hasattr(data, "data"):
         return data.with_format("arrow")[:]  # a Hugging Face data set; its .data ignores selections
     if type(data).__module__.startswith("pandas"):

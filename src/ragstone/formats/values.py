@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -95,20 +96,36 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
+def lift(values: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """A row whose part `retrieval.hits` is a column of that name, unless there is such a column."""
+    first, _, rest = path.partition(".")
+    inner = values.get(first)
+    if path in values or not isinstance(inner, Mapping) or rest not in (others := lift(inner, rest)):
+        return dict(values)
+    lifted = {**values, path: others.pop(rest), first: others}
+    return lifted if others else {name: value for name, value in lifted.items() if name != first}
+
+
 def find_time(metadata: Mapping[str, Any]) -> str | None:
     """The first timestamp under a common name, as `as_time` writes it; None if there is none."""
-    for name in TIME_NAMES:
-        if name in metadata and (time := as_time(metadata[name])) is not None:
-            return time
-    return None
+    times = (as_time(metadata[name]) for name in TIME_NAMES if name in metadata)
+    return next((time for time in times if time is not None), None)
 
 
-def no_time_note(missing: int, total: int, what: str, columns: Iterable[str], result: str) -> str:
-    """A note about log rows without a readable time; `columns` are those that could contain it."""
-    names = sorted(columns)
+def watch_times(columns: dict[str, bool], metadata: Mapping[str, Any]) -> None:
+    """Adds the columns of a row, each with whether all of its values so far are texts that are times."""
+    for name, value in metadata.items():
+        is_text = isinstance(value, str) and not value.strip().isdigit()
+        columns[name] = columns.get(name, True) and is_text and as_time(value) is not None
+
+
+def no_time_note(missing: int, total: int, what: str, columns: Mapping[str, bool], advice: str) -> str:
+    """A note about log rows without a readable time, with the columns of `watch_times` and the option that names one."""
+    names, times = sorted(columns), sorted(name for name in columns if columns[name])
     some = ", ".join(names[:_MOST_COLUMNS]) + ("…" if len(names) > _MOST_COLUMNS else "")
     listed = f" (columns: {some})" if names else ""
-    return f"{missing:,} of {total:,} {what} have no time that can be read{listed}; {result}."
+    options = " or ".join(shlex.join(["--map", f"time={name}"]) for name in times or ["COLUMN"])
+    return f"{missing:,} of {total:,} {what} have no time that can be read{listed}; {advice}: {options}"
 
 
 def as_time(value: Any) -> str | None:

@@ -45,9 +45,9 @@ class ComparisonReport:
         view, comparison, items = self._view, self._view.comparison, self._items
         yield Text(f"{visible(view.headline)}\n", style="bold")
         yield from _runs(comparison)
-        yield from _moved(view.listed(self._show), view.moved, options.max_width)
+        yield from _moved(view.listed(self._show, self._full), view.moved, options.max_width)
         yield Text()
-        for line in filter(None, [*view.lines(), deciding_line(items)]):
+        for line in filter(None, [*view.lines("" if self._full else "--full lists them"), deciding_line(items)]):
             yield Text(visible(line))
         yield Text()
         table = difference_table(view, items)
@@ -167,7 +167,7 @@ def _slice_cell(item: Difference) -> Text:
 
 
 def _moved(rows: Sequence[MovedRow], every: Sequence[MovedRow], width: int) -> Iterator[RenderableType]:
-    """Rows that failed newly or were fixed, with both answers; rows without a given id by their number."""
+    """Rows by how they moved, with both answers; rows without a given id by their number."""
     for kind in dict.fromkeys(row.kind for row in rows):
         shown_rows, count = [one for one in rows if one.kind == kind], sum(one.kind == kind for one in every)
         more = f" ({len(shown_rows)} of {count}; --show {count} lists all)" if count > len(shown_rows) else ""

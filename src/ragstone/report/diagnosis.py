@@ -90,8 +90,8 @@ def _causes(view: DiagnosisView, labels: Mapping[str, str]) -> Iterator[Renderab
 
 
 def _causes_table(causes: Sequence[CauseView], labels: Mapping[str, str]) -> Table:
-    """One row per cause: the samples with it as the main cause, all samples with it, and examples."""
-    main = ["main"] if causes[0].part else []
+    """One row per cause: the samples with it as the main cause, those that only need a look, all with it, and examples."""
+    main = ["wrong", "look"] if any(cause.look for cause in causes) else ["main"] if causes[0].part else []
     table = Table([Column("cause"), *columns(*main, "all"), Column("samples", wrap="words")], indent=2)
     most = max(cause.main for cause in causes) or 1
     for cause in causes:
@@ -102,7 +102,8 @@ def _causes_table(causes: Sequence[CauseView], labels: Mapping[str, str]) -> Tab
         shown = ", ".join(visible(labels.get(example, example)) for example in cause.examples)
         more = f" and {cause.more} more" if cause.more else ""
         samples = Text.assemble((bar, "cyan"), f"{shown}{more}", (f"\n{cause.meaning}", "dim"))
-        table.add(name, *(str(cause.main) for _ in main), str(cause.samples), samples)
+        counts = (*(cause.main - cause.look, cause.look)[: len(main)], cause.samples)
+        table.add(name, *map(str, counts), samples)
     return table
 
 
@@ -131,6 +132,7 @@ def diagnosis_dict(diagnosis: Diagnosis) -> dict[str, Any]:
                 "part": cause.part or None,
                 "meaning": cause.meaning,
                 "main_of": cause.main,
+                "look": cause.look,
                 "samples": cause.samples,
                 "items": cause.items,
                 "probability": cause.probability,

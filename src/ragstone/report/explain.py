@@ -15,7 +15,7 @@ from ragstone.analysis.explain import Cell, Explanation, Working
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.share import Items
 from ragstone.data.verdict import UNSURE, Verdict
-from ragstone.engine.metric_choice import say_more
+from ragstone.engine.metric_choice import find_metric, say_more
 from ragstone.number_format import number
 from ragstone.report.table import Column, Table
 from ragstone.report.text import plain, title
@@ -265,6 +265,8 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
         for name, value in working.inputs.items():
             written = json.dumps(evidence_json(value), ensure_ascii=False)
             table.add(Text(name, style="dim"), one_line(written, _SHORT))
+    if find_metric(cell.metric) is None:
+        table.add("", "not defined here: --metrics-file FILE shows its formula and the items that it counts")
     yield table
 
 

@@ -64,13 +64,14 @@ def gate_notes(gate: Gate) -> Iterator[str]:
 
 
 def value_texts(item: Checked) -> tuple[str, str]:
-    """The value of a condition and its interval, with a sign for a change."""
+    """The value of a condition and its interval. A change rose or fell: a sign next to "drop" reads like that of the drop."""
     low, high = item.interval or (None, None)
     places = places_for(item.value, ends=(low, high))
     if item.check.is_count:
         return number(item.value, 0), ""
     if item.check.is_change:
-        return signed(item.value, places), signed_interval(low, high, places)
+        change = signed(item.value, places).replace("+", "rose ").replace("-", "fell ")
+        return change, signed_interval(low, high, places)
     return number(item.value, places), interval_text(low, high, places)
 
 

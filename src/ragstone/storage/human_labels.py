@@ -1,8 +1,8 @@
 """Labels of people in a store: whether an answer is right, and whether a verdict of the judge on a claim is.
 
 Each label is a small JSON file, `<store>/labels/<author>/<key>.json`, replaced as a whole. So people and processes cannot
-overwrite each other's labels, and a killed process loses none. The key is a hash of what was judged (earlier turns, question
-and answer; for a claim also the claim and the texts it is checked against), not of the run: a label applies to the same
+overwrite each other's labels, and a killed process loses none. The key is a hash of what was judged (what the user said before,
+question and answer; for a claim also the claim and the texts it is checked against), not of the run: a label applies to the same
 answer in every run of the store. An author has one label per key; a new one replaces it. RAGSTONE_LABELS, or `label-folder` in
 ragstone.toml, names another folder for new labels, such as one of a repository; those of the store are still read.
 """
@@ -108,7 +108,7 @@ class HumanLabels:
 
 
 def answer_key(question: str | None, answer: str | None, turns: Sequence[str] = ()) -> str:
-    """The key of the labels of an answer; `turns` are the texts of the earlier turns of its conversation."""
+    """The key of the labels of an answer; `turns` are what the user said before. Other answers before it may change."""
     return label_hash("answer", question or "", answer or "", *turns)
 
 
@@ -278,8 +278,8 @@ def answer_labels(run: Run, labels: HumanLabels | None = None) -> dict[int, tupl
 def answer_keys(run: Run) -> list[str]:
     """The key of each answer of a run."""
     table = read_table(run.folder.samples, ["question", "answer", "history"])
-    texts = [[turn["text"] for turn in turns or ()] for turns in _column(table, "history")]
-    return [answer_key(*row) for row in zip(_column(table, "question"), _column(table, "answer"), texts, strict=True)]
+    said = [[turn["text"] for turn in turns or () if turn["role"] == "user"] for turns in _column(table, "history")]
+    return [answer_key(*row) for row in zip(_column(table, "question"), _column(table, "answer"), said, strict=True)]
 
 
 def _column(table: pa.Table, name: str) -> list[Any]:

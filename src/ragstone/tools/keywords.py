@@ -11,6 +11,8 @@ from ragstone.errors import UnknownColumnsError, nearest
 
 # Options of the command line that have another name in Python.
 _OTHER_NAMES = {"map": "columns", "baseline": "against", "slice": "slices", "metric": "metrics"}
+# What an option of the command line is in Python if it is not an argument.
+_INSTEAD = {"truth": 'from ragstone.truth.join import read_with_truth: pass read_with_truth(DATA, "NAME") as the data'}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -39,5 +41,5 @@ def refuses_unknown_names(function: F, names: Iterable[str] = ()) -> F:
 def describe_unknown(function: str, name: str, known: Collection[str]) -> str:
     """The message about a keyword argument that a function does not have."""
     near = [_OTHER_NAMES[name]] if _OTHER_NAMES.get(name) in known else nearest(name, known)
-    hint = f". Did you mean {' or '.join(near)}?" if near else ""
+    hint = f". {_INSTEAD[name]}" if name in _INSTEAD else f". Did you mean {' or '.join(near)}?" if near else ""
     return f"{function}() got an unexpected keyword argument '{name}'{hint}"

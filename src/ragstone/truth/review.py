@@ -12,7 +12,6 @@ from ragstone.truth.model import Case, Standing
 CITATION = "citation"
 # The position of the answer of a case among its facts.
 ANSWER = -1
-ANSWER_KINDS = ("answer", "unanswerable")
 
 
 @dataclass(frozen=True)

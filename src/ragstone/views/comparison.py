@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from ragstone.analysis.cause_names import CAUSES
 from ragstone.analysis.comparison import ChangedSample, Comparison
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
-from ragstone.analysis.row_moves import MoveKind, Moves, unlike_judgements
+from ragstone.analysis.row_moves import MOVES, Moves, rising_text, unlike_judgements
 from ragstone.storage.runs import Run
 from ragstone.views.moved_rows import Judged, JudgedRows, MovedRow, SliceMoves, find_moved
 from ragstone.views.phrases import by_reason, counted
@@ -35,7 +35,7 @@ VERDICTS = ("better", "worse", "no evidence", "too few rows")
 MARKS = {"better": "▲", "worse": "▼"}
 TONES = {"better": "good", "worse": "bad"}
 IDENTICAL = "identical"
-_MOST_DECIDED = 3
+_MOST_NAMED = 3
 # More pairs than this are no practical advice.
 _MOST_PAIRS = 100_000
 # A smaller share of pairs that only one run skipped does not matter.
@@ -98,13 +98,15 @@ class MetricChange(Difference):
 
 
 class CauseChange(NamedTuple):
-    """A main cause, and the number of its samples in A and B."""
+    """A main cause, and the numbers of its samples in A and B: those that fail, and those that only need a look."""
 
     name: str
     part: str
     meaning: str
     before: int
     after: int
+    look_before: int
+    look_after: int
 
 
 @dataclass(frozen=True)
@@ -115,24 +117,28 @@ class CauseChanges:
     known: int
 
     @classmethod
-    def of(cls, comparison: Comparison, labels: tuple[Sequence[str], Sequence[str]]) -> CauseChanges:
+    def of(cls, comparison: Comparison, judged: tuple[JudgedRows, JudgedRows]) -> CauseChanges:
         """Count the causes of the pairs."""
         pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
-        known = [
-            (labels[0][old], labels[1][new]) for old, new in pairs if old < len(labels[0]) and new < len(labels[1])
-        ]
-        before, after = (Counter(pair[side] for pair in known) for side in (0, 1))
+        known = [pair for pair in pairs if all(row < len(side.causes) for row, side in zip(pair, judged, strict=True))]
+        before, after = (Counter(judged[side].main_cause(pair[side]) for pair in known) for side in (0, 1))
         found = [
-            CauseChange(name, cause.part or "", cause.meaning, before[name], after[name])
+            CauseChange(name, cause.part or "", cause.meaning, *counts)
             for name, cause in CAUSES.items()
-            if before[name] or after[name]
+            if any(counts := [side[name, look] for look in (False, True) for side in (before, after)])
         ]
         return cls(tuple(sorted(found, key=lambda row: (-abs(row.after - row.before), -row.after))), len(known))
 
     def __str__(self) -> str:
-        """`Main causes of failures, A → B: missing chunk 8 → 1, …`; empty if no sample fails."""
-        listed = ", ".join(f"{row.name} {row.before:,} → {row.after:,}" for row in self.rows)
-        return f"Main causes of failures, A → B: {listed}." if listed else ""
+        """`Main causes of failures, A → B: missing chunk 8 → 1, …; of rows to look at: …`; empty if there are none."""
+        failing = _list_counts((row.name, row.before, row.after) for row in self.rows)
+        look = _list_counts((row.name, row.look_before, row.look_after) for row in self.rows)
+        texts = [f"of {rows}: {text}" for rows, text in (("failures", failing), ("rows to look at", look)) if text]
+        return f"Main causes {'; '.join(texts).replace(':', ', A → B:', 1)}." if texts else ""
+
+
+def _list_counts(counts: Iterable[tuple[str, int, int]]) -> str:
+    return ", ".join(f"{name} {before:,} → {after:,}" for name, before, after in counts if before or after)
 
 
 @dataclass(frozen=True)
@@ -194,7 +200,7 @@ class ComparisonView:
             moves=moves,
             moved=moved,
             slices=slices,
-            causes=CauseChanges.of(comparison, (both[0].causes, both[1].causes)) if both else None,
+            causes=CauseChanges.of(comparison, both) if both else None,
             losses=tuple(sample for sample in reversed(comparison.changed) if sample.gain < 0),
             gains=tuple(sample for sample in comparison.changed if sample.gain > 0),
             cautions=(*comparison.remarks, *unlike, *refused, *failed_lines(doubtful)),
@@ -239,14 +245,22 @@ class ComparisonView:
         """The samples that changed most, at most `most` losses and as many gains."""
         return [*self.losses[:most], *self.gains[:most]]
 
-    def lines(self) -> list[str]:
-        """The lines after the headline: the headline metrics, and the causes in both runs."""
+    def lines(self, more: str = "") -> list[str]:
+        """The lines after the headline: unclear rows and how to see `more`, the headline metrics, and the causes."""
         rows = moves_line(self.moves) if self.moves and not self.summary else ""
-        return [line for line in (self.summary, rows, str(self.causes or "")) if line]
+        return [line for line in (self._unclear(more), self.summary, rows, str(self.causes or "")) if line]
 
-    def listed(self, most: int) -> list[MovedRow]:
-        """The rows to look at first: newly failing, then fixed ones, at most `most` of each."""
-        kinds: tuple[MoveKind, ...] = ("newly failing", "fixed")
+    def _unclear(self, more: str) -> str:
+        """`10 rows are unclear; look at q3, q7: perhaps wrong now.`; empty if no row is."""
+        if not self.moves or not (count := len(self.moves.unclear)):
+            return ""
+        total = f"{counted(count, 'row')} {'is' if count == 1 else 'are'} unclear"
+        rising = rising_text(self.moves, self.comparison.pairs, _MOST_NAMED)
+        return f"{'; '.join(filter(None, [total, rising, more]))}."
+
+    def listed(self, most: int, full: bool = False) -> list[MovedRow]:
+        """The rows to look at first: newly failing, then fixed ones, then the others if `full`; at most `most` of each."""
+        kinds = MOVES if full else MOVES[:2]
         return [row for kind in kinds for row in [one for one in self.moved if one.kind == kind][:most]]
 
     def noted(self, rows: Sequence[MetricChange]) -> list[str]:
@@ -359,7 +373,7 @@ def _where_equal(comparison: Comparison) -> str:
 def deciding_line(rows: Sequence[Difference]) -> str:
     """How many pairs would decide the metrics without evidence that need the fewest; empty if there is none."""
     needed = sorted((count, row.metric) for row in rows if (count := row.enough_pairs) is not None)
-    near = [f"{count:,} for {metric}" for count, metric in needed[:_MOST_DECIDED] if count <= _MOST_PAIRS]
+    near = [f"{count:,} for {metric}" for count, metric in needed[:_MOST_NAMED] if count <= _MOST_PAIRS]
     if not near:
         return ""
     return f"If the differences stay, about this many pairs would decide one metric tested alone: {', '.join(near)}."

@@ -41,6 +41,8 @@ class CauseView:
     part: str
     meaning: str
     main: int
+    # Of these, the samples that only need a look; the others fail.
+    look: int
     samples: int
     items: int
     probability: float | None
@@ -171,6 +173,7 @@ def _cause(count: CauseCount, most: int) -> CauseView:
         part=count.cause.part or "",
         meaning=count.cause.meaning,
         main=count.main,
+        look=count.look,
         samples=count.samples,
         items=count.items,
         probability=count.probability,
@@ -319,7 +322,7 @@ def _missing(diagnosis: Diagnosis) -> str:
     if any(reading.sign.decides and reading.too_few for reading in diagnosis.readings):
         return f"a verdict needs at least {LEAST_ROWS} rows per part"
     if all(diagnosis.parts.values()):
-        return "the metrics of both parts seem good, but most samples fail (see the causes)"
+        return "the metrics of both parts seem good, but most samples fail or need a look (see the causes)"
     if any(diagnosis.parts.values()):
         measured = next(part for part in PARTS if diagnosis.parts[part] or part == "generator")
         other = "generator" if measured == "retriever" else "retriever"
@@ -337,9 +340,9 @@ def _blame(diagnosis: Diagnosis) -> str:
 
 
 def _weakness(item: Advice, diagnosis: Diagnosis) -> str:
-    """Why a piece of advice is not sure."""
-    local = diagnosis.by_local_judge or any(isinstance(why, Reading) and why.local for why in item.because)
-    doubted = diagnosis.by_doubted_judge or any(isinstance(why, Reading) and why.doubted for why in item.because)
+    """Why a piece of advice is not sure: the judge behind one of its reasons, or too few rows."""
+    local = any(why.local if isinstance(why, Reading) else diagnosis.by_local_judge for why in item.because)
+    doubted = any(why.doubted if isinstance(why, Reading) else diagnosis.by_doubted_judge for why in item.because)
     return f"weak evidence: {'a judge at chance' if doubted else 'the local judge alone' if local else 'too few rows'}"
 
 
@@ -369,7 +372,8 @@ def _short_name(reading: Reading) -> str:
 def reason_line(why: Reading | CauseCount) -> str:
     """The reason for a piece of advice: a number with its limit, or a cause with its count."""
     if isinstance(why, CauseCount):
-        return f"{why.cause.name}: {counted(why.samples, 'sample')}{', check first' if why.is_doubtful else ''}"
+        rows = f"{why.wrong:,} wrong, {why.look:,} to look at" if why.look else counted(why.samples, "sample")
+        return f"{why.cause.name}: {rows}"
     view, side = _reading(why), "at least" if why.sign.better == "higher" else "at most"
     interval = "" if why.low is None else f" ({view.interval})"
     return f"{view.metric} is {view.shown}{interval}, good is {side} {why.sign.limit:g}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragstone.analysis.alignment import name_some
-from ragstone.analysis.cause_texts import cause_label
+from ragstone.analysis.cause_texts import LOOK, cause_label
 from ragstone.analysis.comparison import Comparison
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.row_moves import MoveKind, Moves
@@ -43,6 +43,10 @@ class JudgedRows(NamedTuple):
         """The rows of a diagnosis; None if no row has evidence of causes."""
         causes = tuple(cause_label(diagnosis, one) for one in diagnosis.outcomes)
         return cls(causes, tuple(one.wrong for one in diagnosis.outcomes)) if diagnosis.decided else None
+
+    def main_cause(self, row: int) -> tuple[str, bool]:
+        """The main cause of a row, and whether the row only needs a look."""
+        return str(self.causes[row]), word_of(self.wrong[row]) == LOOK
 
 
 Judged = tuple[JudgedRows | None, JudgedRows | None]

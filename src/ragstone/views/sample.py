@@ -224,11 +224,11 @@ class SampleView:
 
     @property
     def telling_scores(self) -> list[Cell]:
-        """The headline scores that are furthest from good in this row, at most six, and the failed ones."""
+        """The headline scores furthest from good, at most six, failed ones, and those of metrics files that are not loaded."""
         picked = pick_headlines([cell.metric for cell in self.scores])
         lack = {cell.metric: _lack(cell) for cell in self.scores if cell.metric in picked}
         worst = sorted((name for name in lack if lack[name] is not None), key=lambda name: -(lack[name] or 0.0))
-        chosen = worst[:_MOST_SCORES]
+        chosen = {*worst[:_MOST_SCORES], *(cell.metric for cell in self.scores if find_metric(cell.metric) is None)}
         return [cell for cell in self.scores if cell.metric in chosen or cell.status == "failed"] or list(self.scores)
 
     @property

@@ -21,8 +21,9 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class WorstView:
-    """A row that is wrong or needs a look; `word` names it in commands."""
+    """A row that is wrong or needs a look; `word` names it in commands: its id, or its number if the id was made."""
 
+    id: str
     word: str
     label: str
     status: str
@@ -50,6 +51,7 @@ def _view(row: int, text: dict[str, str | None], outcome: Outcome) -> WorstView:
     name, number = text["id"] or "", str(row + 1)
     is_made = MADE_ID.fullmatch(name) is not None
     return WorstView(
+        id=name,
         word=number if is_made else name,
         label=f"row {number}" if is_made else one_line(name, 30),
         status=outcome.status,

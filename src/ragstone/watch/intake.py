@@ -17,6 +17,7 @@ import pyarrow as pa
 from ragstone.data.dataset import samples_table
 from ragstone.data.schema import SAMPLES
 from ragstone.data.types import Sample
+from ragstone.formats.values import watch_times
 from ragstone.storage.places import Place
 from ragstone.storage.runs import read_small_tables, write_table
 from ragstone.watch.requests import HeldTraces, LoggedRequest
@@ -94,9 +95,9 @@ class Intake:
         self.state = state
         held = (self._home / state.held).read_bytes() if state.held else b""
         self.traces = HeldTraces(held)
-        # New requests, those of them without a time, and the names of their columns.
+        # New requests, those of them without a time, and their columns, each with whether it contains times.
         self.new = self.without_time = 0
-        self.columns: set[str] = set()
+        self.columns: dict[str, bool] = {}
 
     @property
     def touched(self) -> set[str]:
@@ -125,7 +126,7 @@ class Intake:
         self.new += 1
         if not request.has_time:
             self.without_time += 1
-            self.columns.update(request.sample.metadata)
+            watch_times(self.columns, request.sample.metadata)
         stratum = self._design.stratum(request.sample.metadata, period.seen)
         pile.new_keys.append(key)
         pile.new_strata.append(stratum)

@@ -165,9 +165,8 @@ class Watch:
             url: f"--from {url} has no log file so far. Check the path, or wait for its first file" for url in empty
         }
         if intake.without_time:
-            result = "they count for today, the day on which they are read"
-            text = no_time_note(intake.without_time, intake.new, "new requests", intake.columns, result)
-            notes["time"] = f"{text} Name the column when you start a watch: --map time=COLUMN"
+            advice = "they count for today, the day on which they are read. Name the column when you start a watch"
+            notes["time"] = no_time_note(intake.without_time, intake.new, "new requests", intake.columns, advice)
         for key, text in notes.items():
             self._note_once(text, key)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
+from ragstone.analysis.cause_texts import LOOK
 from ragstone.analysis.row_columns import USAGE_NAMES, RowJudgements
 from ragstone.analysis.row_filter import with_ranges, write_name
 from ragstone.report.html.charts import Scale, count_values, element, line, short, text
@@ -27,10 +28,10 @@ _SIZE = (620.0, 400.0)
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 12.0, 20.0, 34.0
 # Points of the same value are spread by at most this many pixels.
 _JITTER = 4.0
-_TONES = {WRONG: "bad", "look": "unsure", "fine": "good", NO_JUDGEMENT: "none", AGREE: "good", DISAGREE: "bad"}
+_TONES = {WRONG: "bad", LOOK: "unsure", "fine": "good", NO_JUDGEMENT: "none", AGREE: "good", DISAGREE: "bad"}
 # Statuses differ in colour and in shape: a cross, a triangle, a ring and a square around the middle.
 _CROSS, _RING = "m-3.5-3.5 7 7m0-7-7 7", "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0"
-_SHAPES = {WRONG: _CROSS, "look": "m0-4 4 7h-8z", "fine": _RING, NO_JUDGEMENT: "m-3-3h6v6h-6z"}
+_SHAPES = {WRONG: _CROSS, LOOK: "m0-4 4 7h-8z", "fine": _RING, NO_JUDGEMENT: "m-3-3h6v6h-6z"}
 _AGREEMENT_SHAPES = {AGREE: _RING, DISAGREE: _CROSS}
 _STRIPS = {"wrong": 0.0, "partly": 0.5, "right": 1.0}
 _STRIP_SIZE = (620.0, 250.0)
@@ -40,16 +41,17 @@ _GOLDEN = 0.618
 def run_plots(
     index: RunIndex, known: RowJudgements, state: TableState, order: np.ndarray, slices: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the latency and two columns of the rows in this order; the slices get the share of wrong rows."""
+    """Return the latency and two columns of the rows in this order; the slices get their wrong rows and those to look at."""
     for part in slices:
         _add_failing_shares(part, index.named.labels(part["column"]), known, state)
     return {"latency": _latency_data(index, state), "scatter": _scatter_data(index, known, state, order)}
 
 
 def _add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudgements, state: TableState) -> None:
-    """Add the share of wrong rows to the slices of a column, and sort them: the largest share first."""
+    """Add the share of wrong rows and the rows to look at to the slices of a column, and sort them: the worst first."""
     judged = np.array([status is not None and status != NO_JUDGEMENT for status in known.statuses], dtype=bool)
-    of, wrong = Counter(labels[judged].tolist()), Counter(labels[known.statuses == WRONG].tolist())
+    kinds = (judged, known.statuses == WRONG, known.statuses == LOOK)
+    of, wrong, look = (Counter(labels[rows].tolist()) for rows in kinds)
     for row in part["rows"]:
         label = row["key"].removeprefix(f"{part['column']}=")
         row["failing"] = {
@@ -57,8 +59,10 @@ def _add_failing_shares(part: dict[str, Any], labels: np.ndarray, known: RowJudg
             "of": of[label],
             "share": wrong[label] / of[label] if of[label] else 0.0,
             "address": f"{state.but(slice=row['key'], cause=WRONG).address}#samples",
+            "look": look[label],
+            "look_address": f"{state.but(slice=row['key'], cause=LOOK).address}#samples",
         }
-    part["rows"].sort(key=lambda row: (-row["failing"]["share"], -row["samples"]))
+    part["rows"].sort(key=lambda row: (-row["failing"]["share"], -row["failing"]["look"], -row["samples"]))
 
 
 def _latency_data(index: RunIndex, state: TableState) -> dict[str, Any] | None:

@@ -84,4 +84,7 @@ def test_exchanges_without_a_time_are_noted(cli, tmp_path):
     printed = cli("truth", "harvest", log, "--to", "desk", "-n", 10, "-o", tmp_path / "root")
     told = " ".join(printed.err.split())
     assert "20 of 20 exchanges have no time that can be read (columns: app, visited); their period is unknown." in told
-    assert "--map time=COLUMN" in told
+    assert "Name the column: --map time=visited" in told
+    log = write_lines(tmp_path / "odd.jsonl", [{"day_of_visit": "Monday", **row} for row in rows])
+    printed = cli("truth", "harvest", log, "--to", "odd", "-n", 10, "-o", tmp_path / "root")
+    assert "Name the column: --map time=COLUMN" in " ".join(printed.err.split())

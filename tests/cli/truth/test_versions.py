@@ -159,6 +159,20 @@ def test_export_counts_the_proposals_that_it_leaves_out(cli, data, store):
     )
 
 
+def test_import_of_right_answers_alone_needs_no_answer(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"HD-{n},How fast may part {n} turn?,{n} metres per second" for n in range(4)]
+    for header, more in (
+        ("ticket,asked,right answer", ""),
+        ("ticket,asked,right answer,remark", ",ask the stage crew"),
+    ):
+        Path("gold.csv").write_text("\n".join([header, *(row + more for row in rows)]))
+        refused = cli("truth", "import", "gold.csv", "gold")
+        assert "--map question=asked --map 'references=right answer' --map id=ticket" in " ".join(refused.err.split())
+        assert "answer=COLUMN" not in refused.err
+    assert "next: ragstone truth import" not in refused.err
+
+
 def test_import_for_ground_truth_maps_the_right_answers_to_references(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"BG-{n},How long is path {n}?,It is {n} metres long.\n" for n in range(12)]

@@ -155,6 +155,11 @@ def test_slices_show_their_failing_share_worst_first(viewer, worse):
                 if f"{part['column']}={cell[part['column']]}" == row["key"]
             ]
             assert row["failing"]["wrong"] == own.count("wrong")
+            assert row["failing"]["look"] == own.count("look")
+            if row["failing"]["look"]:
+                query = row["failing"]["look_address"].removesuffix("#samples")
+                assert viewer.json(f"/runs/{worse.id}.json{query}")["table"]["fitting"] == row["failing"]["look"]
+                assert f"{own.count('look')} to look at" in viewer.page(f"/runs/{worse.id}").text
             assert row["failing"]["of"] == len(own) - own.count("no judgement")
             if row["failing"]["wrong"]:
                 query = row["failing"]["address"].removesuffix("#samples")

@@ -149,7 +149,7 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
         _show(items)
         doubtful = sum(item.confidence is not None and item.confidence < SURE for item in items)
         if doubtful and standing == "accepted":
-            click.echo(f"{doubtful:,} of them less certain than {SURE}: --min-confidence {SURE} leaves these for a look")
+            click.echo(f"{doubtful:,} of them less certain than {SURE}: --min-confidence {SURE} leaves these out")
     else:
         click.echo(f"nothing to {standing.removesuffix('ed')} in {outcome.version.info.reference}")
     if outcome.lost:

@@ -200,8 +200,8 @@ def import_(
         reader = open_reader(sources(data), *reading)
     except UnknownColumnsError as error:
         # What looks like an answer is the right one here.
-        ours = "answer=" if "references=" in str(error) else "references="
-        words = [word.replace("answer=", ours) for word in (str(error), *error.options)]
+        old, new = (" --map answer=COLUMN", "") if "references=" in str(error) else ("answer=", "references=")
+        words = [word.replace(old, new) for word in (str(error), *error.options)]
         raise UnknownColumnsError(words[0], words[1:]) from error
     asked = () if for_ is None else read_dataset(for_) if os.path.isfile(for_) else find_run(for_, out).samples
     found = read_cases(reader, {sample.id: sample.question for sample in asked})

@@ -24,7 +24,7 @@ from ragstone.formats.dial_logs import DialLogsFormat, Rating
 from ragstone.formats.log_parts import Selection
 from ragstone.formats.reader import Reader
 from ragstone.formats.sources import Source
-from ragstone.formats.values import as_time, find_time
+from ragstone.formats.values import as_time, find_time, watch_times
 from ragstone.storage.places import open_place
 from ragstone.text.feedback import features_of, read_feedback
 from ragstone.text.languages import guess_language
@@ -70,9 +70,9 @@ class Tally:
     parts: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
-    # Exchanges without a day, and the names of their columns.
+    # Exchanges without a day, and their columns, each with whether it contains times.
     without_time: int = 0
-    columns: set[str] = field(default_factory=set)
+    columns: dict[str, bool] = field(default_factory=dict)
 
     def leave_out(self, reason: str, where: str, times: int = 1) -> None:
         """Counts something that is left out."""
@@ -110,7 +110,7 @@ class Log:
                 tally.exchanges += 1
                 if exchange.day is None:
                     tally.without_time += 1
-                    tally.columns.update(sample.metadata)
+                    watch_times(tally.columns, sample.metadata)
                 if is_known:  # the id was made from the question, which another file has too
                     sample = replace(sample, id=f"{sample.id}-{number}")
                 if number < len(paths):

@@ -276,9 +276,8 @@ def make_harvest(
 def _notes(tally: Tally) -> list[str]:
     if not tally.without_time:
         return []
-    result = "their period is unknown"
-    text = no_time_note(tally.without_time, tally.exchanges, "exchanges", tally.columns, result)
-    return [f"{text} Name the column: --map time=COLUMN"]
+    advice = "their period is unknown. Name the column"
+    return [no_time_note(tally.without_time, tally.exchanges, "exchanges", tally.columns, advice)]
 
 
 def write_samples(log: Log, surveyed: Surveyed, path: str) -> int:
