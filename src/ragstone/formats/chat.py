@@ -129,7 +129,7 @@ def check_assistant(source: Source) -> None:
         raise UnknownColumnsError(f"{text} {map_options({'assistant': likely})}", ["--map", f"assistant={likely}"])
 
 
-def _first_messages(source: Source) -> list[dict[str, Any]]:
+def _first_messages(source: Source) -> Sequence[Mapping[str, Any]]:
     rows = [row.values for row in islice(source.rows(Report()), _ROWS_LOOKED_AT)]
     cells = [unpack(row[name]) for row in rows for name in _MESSAGES if name in row]
     return [one for cell in cells if isinstance(cell, list) for one in cell if isinstance(one, Mapping)] or rows

@@ -94,12 +94,12 @@ def role_words(messages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def read_roles(messages: Sequence[Mapping[str, Any]], assistant: str | None = None) -> dict[str, str]:
-    """The known roles with those of two words: unless it is named, the assistant is no known user or alone has chunks."""
+    """The known roles, and those of two words: the assistant is named, or the other word is for users or without chunks."""
     words = role_words(messages)
     named = [word for word in words if word == (assistant or "").lower()]
     if not named and len(words) == 2:
         new = [word for word in words if word not in (*ROLES, *_LEFT_OUT)]
-        fields = (*_RETRIEVED, chunk_field(messages))
+        fields = (*_RETRIEVED, chunk_field(messages) or "")
         found = [one for one in messages if any(unpack(one.get(field)) for field in fields)]
         with_chunks = {str(one.get(key)).lower() for one in found for key in _SPEAKERS} & {*new}
         named = new if "user" in map(ROLES.get, words) else list(with_chunks) if len(new) == len(words) else []
