@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -45,6 +46,8 @@ def report(
 ) -> None:
     """Write a run or a comparison as one file that opens offline."""
     _check_request(len(runs), baseline, markdown, latex, all_samples)
+    if output and os.path.isdir(output):
+        raise UsageError(f"'{output}' is a folder: -o is the file of the report here; --root names the store")
     load_metrics_files(metrics_file)
     if len(runs) == 1 and _report_watch(runs[0], output, metrics, markdown or latex, quiet):
         return

@@ -10,7 +10,7 @@ import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED
 from ragstone.cli.options import DATA, Reading, argument, model_options, option, reading_options, shared
-from ragstone.cli.output import command_line, next_steps, print_json, showing_progress
+from ragstone.cli.output import command_line, next_steps, print_json, remark, showing_progress
 from ragstone.cli.truth.options import NAME_OR_DATA, author_or_user, describe_calls, open_store, read_named, show_quote
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
@@ -47,6 +47,7 @@ def extract(
     from ragstone.truth.extract import extract as extract_facts
     from ragstone.truth.extract import make_nuggets
     from ragstone.truth.llm_tasks import Work
+    from ragstone.truth.model import SYSTEM_ANSWER
 
     if to is None and not quote:
         raise UsageError("name the ground truth for the facts with --to NAME, or use --quote")
@@ -58,6 +59,8 @@ def extract(
         show_quote("extract", result.calls, concurrency, json)
         return
     saved, new = _save(result, source.cases, source.name, to, author, note, out)
+    if taken := sum(case.provenance == SYSTEM_ANSWER for case in source.cases):
+        remark(f"{counted(taken, 'answer')} of the data taken as right: check before you accept; refusals are left out")
     if json:
         print_json(_nuggets_as_json(result, saved, new) if nuggets else _as_json(result, saved, new))
     else:
