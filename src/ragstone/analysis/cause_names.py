@@ -182,7 +182,8 @@ class Outcome:
         """The main cause; None for a row that is fine. A row that seems wrong without a reason has a wrong answer."""
         if self.status == "fine":
             return None
-        return main_cause(self.failures) or ((LABELLED if self.labelled_by else WRONG) if self.status == "wrong" else None)
+        unexplained = LABELLED if self.labelled_by else WRONG
+        return main_cause(self.failures) or (unexplained if self.status == "wrong" else None)
 
 
 def main_cause(failures: Sequence[Finding]) -> Cause | None:

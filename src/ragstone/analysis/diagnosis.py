@@ -282,7 +282,6 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     chances: dict[str, list[float]] = {}
     first: dict[str, list[str]] = {}
     wrong: Counter[str] = Counter()
-    # Only rows that people labelled, or others too: the meaning differs.
     meant: dict[str, set[Cause]] = {}
     for outcome in outcomes:
         if outcome.cause:

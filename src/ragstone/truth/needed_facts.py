@@ -33,9 +33,8 @@ from ragstone.truth.store import Lineage, TruthStore, Version, VersionInfo, pars
 
 SUFFIX = "-facts"
 NO_FACTS = (
-    "--facts takes facts from references and chunks, and no row has both. Write the right answers to about 30 questions into a "
-    "CSV file with the columns question and references, then: `ragstone truth import answers.csv NAME` and "
-    "`ragstone run DATA --truth NAME`"
+    "--facts takes facts from references and chunks, and no row has both. Write about 30 right answers into a CSV with the columns "
+    "question and references, then: `ragstone truth import answers.csv NAME` and `ragstone run DATA --truth NAME`"
 )
 
 

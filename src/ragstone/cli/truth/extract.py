@@ -92,29 +92,21 @@ def _save(
 
 
 def _as_json(found: Extraction, saved: str | None, new: int) -> dict[str, Any]:
-    dropped = [
-        {"case": row.case.id, "citation": item.citation, "verdict": item.check.verdict, "why": item.check.why}
-        for row in found.found
-        for item in row.checked
-        if not item.check.holds
-    ]
-    unsupported = [
-        {"case": row.case.id, "citation": item.citation, "sure": item.support.sure}
-        for row in found.found
-        for item in row.checked
-        if item.check.holds and not item.kept
-    ]
-    held = found.held.held
+    left_out = [(row.case.id, item) for row in found.found for item in row.checked if not item.kept]
     return {
-        "saved": saved,
-        "counts": {**found.counts, "new": new},
+        **_nuggets_as_json(found, saved, new),
         "share": found.held.share,
-        "supporting_share": None if found.supporting is None else found.supporting / held,
-        "facts": {row.case.id: [asdict(fact) for fact in row.facts] for row in found.found},
-        "dropped": dropped,
-        "unsupported": unsupported,
-        "skipped": found.skipped,
-        "failed": found.failed,
+        "supporting_share": None if found.supporting is None else found.supporting / found.held.held,
+        "dropped": [
+            {"case": case, "citation": item.citation, "verdict": item.check.verdict, "why": item.check.why}
+            for case, item in left_out
+            if not item.check.holds
+        ],
+        "unsupported": [
+            {"case": case, "citation": item.citation, "sure": item.support.sure}
+            for case, item in left_out
+            if item.check.holds
+        ],
     }
 
 
