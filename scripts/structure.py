@@ -48,15 +48,15 @@ from source_tree import (
 # A new capability raises the budget of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 497,
-    "cli": 7_441,
+    "cli": 7_463,
     "web": 6_884,
-    "report + views": 9_854,
+    "report + views": 9_861,
     "api": 707,
     "notify": 842,
     "watch": 2_325,
     "sweep": 1_477,
-    "analysis": 6_240,
-    "truth": 7_251,
+    "analysis": 6_245,
+    "truth": 7_257,
     "stress": 1_967,
     "agreement": 3_597,
     "engine": 4_596,
@@ -76,7 +76,7 @@ BUDGETS = {
     "root": 691,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas.
-MAX_LINES = 101_687
+MAX_LINES = 101_727
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

@@ -77,7 +77,7 @@ def init(
 
 
 def _fit_to(answers: str, columns: dict[str, str]) -> dict[str, str]:
-    """What replaces texts of the templates: the file, its columns, and a condition that it can compute."""
+    """New texts for parts of the templates: the file, its columns, and a condition that it can compute."""
     from ragstone.engine.catalogue import check
 
     possible = check(answers, columns=columns).possible

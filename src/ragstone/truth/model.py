@@ -19,7 +19,7 @@ from ragstone.errors import UsageError
 from ragstone.formats import Reader
 from ragstone.text.refusals import find_refusal
 
-# The provenance of a case whose reference is an answer of the system that nobody checked.
+# The provenance of a case whose reference is an unchecked answer of the system.
 SYSTEM_ANSWER = "system answer"
 Standing = Literal["accepted", "proposed", "rejected"]
 
@@ -252,7 +252,7 @@ def read_sourced(reader: Reader) -> list[Case]:
 
 
 def sourced_case(sample: Sample) -> Case:
-    """One sample with its contexts as passages; an answer that is no refusal is proposed as a missing reference."""
+    """One sample with its contexts as passages; an answer that does not decline is proposed as a missing reference."""
     case = case_from_sample(sample)
     passages = sample.contexts or [Chunk(text) for text in sample.reference_contexts or ()]
     if case.references or not sample.answer or case.answerable is False or find_refusal(sample.answer):
