@@ -216,8 +216,8 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -
         samples=run.info.rows,
         looked_at=len(outcomes),
         undecided=Counter(outcome.undecided for outcome in outcomes if outcome.undecided),
-        # As in a sum of counters, kinds without a claim are left out.
-        tally=+tally,
+        # As in a sum of counters, kinds without a claim are left out. Where facts decide, few rows have one.
+        tally=Counter() if by_facts else +tally,
         by_facts=by_facts,
         by_local_judge=bool(local) and by_claims,
         by_doubted_judge=bool(doubted) and by_claims,
