@@ -1,15 +1,19 @@
 """Acceptance criteria on runs in which the right and wrong rows are planted."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from ragstone.analysis.acceptance import SEEMS, FilterColumns, read_criteria, with_acceptance
+from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.gates import Gate
 from ragstone.cli.app import app
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import UsageError
+from ragstone.storage.human_labels import HumanLabel, answer_key, write_label
+from ragstone.storage.places import open_place
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +104,18 @@ def test_a_row_without_a_cause_has_a_missing_cause(run):
     assert missing.sum() + some.sum() == 420
     assert missing[columns.select("status = fine")].all()
     assert missing.any()
+
+
+def test_labels_and_quality_can_be_named(tmp_path):
+    rows = [{"id": str(n), "question": f"{n}?", "answer": "12", "references": ["13"]} for n in (1, 2)]
+    run = evaluate(rows, ["exact_match"], str(tmp_path))
+    columns = FilterColumns(run)
+    for text in ("labelled", "disagreed", "quality > 0"):
+        assert not columns.select(text).any()
+    write_label(open_place(str(tmp_path)), HumanLabel(answer_key("1?", "12"), "answer", "Ana", "right"))
+    columns = FilterColumns(run, [replace(one, judged_wrong=1.0) for one in diagnose(run).outcomes])
+    assert columns.select("labelled = 1").tolist() == columns.select("disagreed = 1").tolist() == [True, False]
+    assert columns.select("quality = 0").all()
 
 
 def test_among_in_a_quoted_text_is_part_of_the_text(run):

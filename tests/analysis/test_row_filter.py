@@ -101,6 +101,7 @@ def test_and_binds_closer_than_or():
         ("unsure > 1.2.3", 9, "1.2.3 is not a number"),
         ("__import__('os')", 10, "expected and, or, or the end"),
         ("unsure.__class__ = 1", 0, "unsure.__class__ is not known"),
+        ("nothing", 0, "nothing is not known; the names are"),
         ("(" * 30 + "unsure" + ")" * 30, 21, "more than 20 brackets"),
         ("not " * 30 + "unsure", 84, "more than 20 brackets and nots"),
         (" or ".join(["unsure"] * 41), 400, "more than 40 conditions"),

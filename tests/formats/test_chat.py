@@ -4,7 +4,7 @@ import pytest
 
 from ragstone.data.dataset import view_samples
 from ragstone.data.types import Chunk, Turn
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownColumnsError
 from ragstone.formats import open_reader, read_dataset
 from tests.formats.fixtures import fixture_chat
 
@@ -125,7 +125,10 @@ def test_a_log_of_messages(tmp_path, header, order, delimiter):
         ("s1#2", "And on Sunday?", "At ten."),
         ("s2#1", "Where?", "Here."),
     ]
-    assert reader.report.notes == ["conversations without an answered question: 1, for example 's3'; they are left out"]
+    assert reader.report.notes == [
+        "user messages without a reply: 1, for example 'line 7'; they are left out",
+        "conversations without an answered question: 1, for example 's3'; they are left out",
+    ]
 
 
 def test_messages_with_chunks_and_columns_of_the_conversation():
@@ -195,3 +198,93 @@ def test_a_history_beside_a_prompt_is_not_the_conversation():
         for n in range(3)
     ]
     assert [sample.question for sample in read_dataset(rows)] == [row["prompt"] for row in rows]
+
+
+def shop_log(user="customer", assistant="shopbot", **more):
+    """Two conversations with two exchanges each; `more` is in each message of the assistant."""
+    said = [(user, "When do you open?"), (assistant, "At nine."), (user, "On Sunday?"), (assistant, "At ten.")]
+    return [
+        {"chat": f"s{name}", "n": n, "from": who, "body": text, **(more if who == assistant else {})}
+        for name in (1, 2)
+        for n, (who, text) in enumerate(said, start=1)
+    ]
+
+
+def in_one_column(log):
+    """The log with one conversation per row."""
+    return [{"chat": chat, "messages": [one for one in log if one["chat"] == chat]} for chat in ("s1", "s2")]
+
+
+@pytest.mark.parametrize("form", [list, in_one_column])
+@pytest.mark.parametrize(
+    ("log", "notes"),
+    [
+        (shop_log(), ["'shopbot' is read as the assistant"]),
+        (
+            shop_log("Maria", "ShopBot", kb_hits=HITS),
+            [
+                "the chunks of messages are read from 'kb_hits'",
+                "'maria' is read as the user",
+                "'shopbot' is read as the assistant",
+            ],
+        ),
+    ],
+)
+def test_of_two_roles_the_unknown_one_or_the_one_with_chunks_is_the_assistant(form, log, notes):
+    reader = open_reader(form(log))
+    assert [one.answer for batch in reader.batches() for one in view_samples(batch)] == ["At nine.", "At ten."] * 2
+    assert reader.report.notes == notes
+
+
+@pytest.mark.parametrize("format", [None, "chat"])
+def test_the_user_names_the_assistant_if_the_log_does_not_show_it(format):
+    log = shop_log("maria")
+    with pytest.raises(UnknownColumnsError, match="roles maria and shopbot; which one is the assistant") as asked:
+        read_dataset(log, format)
+    assert asked.value.options == ["--map", "assistant=shopbot"]
+    assert len(read_dataset(log, format, columns={"assistant": "shopbot"})) == 4
+    assert read_dataset(log, format, columns={"assistant": "maria"})[0].question == "At nine."
+    with pytest.raises(UnknownColumnsError, match="roles maria and shopbot"):
+        read_dataset(log, format, columns={"assistant": "shopbt"})
+
+
+def test_the_assistant_is_one_of_several_roles_and_the_column_of_roles_has_any_name():
+    log = [*shop_log(), {"chat": "s3", "n": 1, "from": "agent", "body": "Hello."}]
+    log = [{"who": one.pop("from"), **one} for one in log]
+    assert len(read_dataset(log, columns={"role": "who", "assistant": "shopbot"})) == 4
+
+
+def test_lost_messages_are_noted_and_do_not_change_the_ids_of_others():
+    log = shop_log()
+    del log[1], log[5]
+    reader = open_reader(log)
+    samples = [one for batch in reader.batches() for one in view_samples(batch)]
+    assert [(one.id, one.question, one.answer) for one in samples] == [
+        ("s1#2", "On Sunday?", "At ten."),
+        ("s2#1", "When do you open?", "At ten."),
+    ]
+    assert reader.report.notes[1:] == [
+        "user messages without a reply: 1, for example 'row 1'; they are left out",
+        "replies followed by another reply: 1, for example 'row 5'; they are left out",
+    ]
+
+
+def test_a_message_of_a_log_needs_a_text():
+    log = shop_log()
+    log[3]["body"] = None
+    reader = open_reader(log)
+    assert sum(batch.num_rows for batch in reader.batches()) == 3
+    assert "messages without a known role or a text: 1, for example 'row 4'; they are left out" in reader.report.notes
+    log = shop_log()
+    log[6]["bdy"] = log[6].pop("body")
+    with pytest.raises(InputError, match=r"row 7: is a message without a text \(it has chat, n, from, bdy"):
+        read_dataset(log)
+
+
+def test_parts_of_chunks_have_any_names():
+    log = shop_log(hits=[{"passage": HITS[0], "doc": "hours.md", "sim": 0.5, "lang": "en"}])
+    reader = open_reader(log, columns={"contexts.source": "doc", "contexts.score": "sim"})
+    samples = [one for batch in reader.batches() for one in view_samples(batch)]
+    assert samples[0].contexts == [Chunk(HITS[0], score=0.5, source="hours.md")]
+    assert "parts of chunks that are not kept: 1, for example 'lang'" in reader.report.notes[-1]
+    assert read_dataset(log, columns={"contexts.text": "passage", "contexts.id": "doc"})[0].contexts[0].id == "hours.md"

@@ -14,7 +14,7 @@ def test_messages_in_their_many_forms():
         [
             {"role": "user", "content": "a"},
             {"type": "ai", "content": [{"type": "text", "text": "b"}]},
-            {"speaker": "agent", "text": "c", "contexts": [{"document_id": "d", "text": "t", "title": "left out"}]},
+            {"speaker": "agent", "text": "c", "contexts": [{"document_id": "d", "text": "t", "title": "of ours"}]},
             {"from": "gpt", "value": "d"},
             {"role": "assistant", "content": None, "tool_calls": [1]},
             {"role": "poet", "content": "e"},
@@ -27,7 +27,7 @@ def test_messages_in_their_many_forms():
         ("assistant", "c"),
         ("assistant", "d"),
     ]
-    assert turns[2]["contexts"] == [{"id": "d", "text": "t"}]
+    assert turns[2]["contexts"] == [{"id": "d", "text": "t", "document_id": "d", "title": "of ours"}]
     assert read_turns("nothing") == read_turns(None) == []
 
 

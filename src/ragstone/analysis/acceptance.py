@@ -27,9 +27,11 @@ from ragstone.analysis.gate_conditions import MOST_ROWS, Check, Checked, Kind, d
 from ragstone.analysis.gates import Gate
 from ragstone.analysis.row_columns import SLICE, RowColumns, RowJudgements
 from ragstone.analysis.row_filter import Column, Condition, FilterError, Node, Not, RowFilter, write_name, write_text
+from ragstone.analysis.sample_order import measure_quality
 from ragstone.errors import UsageError
 from ragstone.stats.bootstrap import clustered_interval
 from ragstone.stats.intervals import Interval, exact_share_interval
+from ragstone.storage.human_labels import answer_labels
 from ragstone.storage.runs import Run, read_table
 from ragstone.storage.scores import read_labels, read_scores
 
@@ -113,11 +115,13 @@ class FilterColumns:
         """All columns of row filters."""
         table = read_table(self.run.folder.samples, ["id", "question"])
         scores = read_scores(self.run, [metric.metric for metric in self.run.info.metrics])
-        columns = RowColumns(self.run, scores, table["id"], table["question"], np.full(self.rows, np.nan))
-        found = columns.judged(RowJudgements(self.rows), slices=True)
-        del found["quality"]
+        quality = measure_quality(self.run.info.metrics, scores, self.rows)
+        columns = RowColumns(self.run, scores, table["id"], table["question"], quality)
+        labels = answer_labels(self.run)
+        found = columns.judged(RowJudgements(self.rows, labels=labels), slices=True)
         judged = {name: partial(self._judged, name) for name in _JUDGED}
-        return {**found, **judged}
+        disagreed = {"disagreed": lambda: RowJudgements(self.rows, self._outcomes, labels).disagreed}
+        return {**found, **judged, **disagreed}
 
     @cached_property
     def _outcomes(self) -> Any:

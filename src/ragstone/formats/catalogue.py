@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Format
-from ragstone.formats.chat import messages_column
+from ragstone.formats.chat import check_assistant, messages_column
 from ragstone.formats.column_map import map_columns, note_columns
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
@@ -51,6 +51,7 @@ def recognise(sources: Sequence[Source]) -> Format:
         if name := messages_column(sources[0]):
             sources[0].guess({"messages": name})
             return formats()["chat"]
+        check_assistant(sources[0])
         map_columns(sources[0])
         return own
     raise UsageError(f"cannot detect the format of {names}. {_advice(sources)}")

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice, pairwise
 from typing import Any
 
 from ragstone.data.usage import number_of
+from ragstone.errors import UnknownColumnsError
 from ragstone.formats.base import Draft, RowFormat, name_pairs
+from ragstone.formats.column_guess import map_options
 from ragstone.formats.column_names import WEAK, read_name
 from ragstone.formats.common_fields import one_text, unpack
 from ragstone.formats.conversations import (
     CONVERSATION_NAMES,
+    ROLES,
+    TEXTS,
     chunk_field,
     conversation_rows,
     is_message,
     read_chunks,
+    read_roles,
     read_turns,
+    role_words,
     unknown_role,
 )
+from ragstone.formats.file_rows import Row
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.tool_calls import calls_tools
 from ragstone.formats.usage import USAGE_NAMES
 from ragstone.formats.values import TIME_NAMES, Unfit, as_time
 
+_Row = dict[str, Any]
+_Read = Callable[[Any], list[_Row]]
 _MESSAGES = ("messages", "conversations")
 _NAMES = (*CONVERSATION_NAMES, "id")
 # The order of the messages of a log that has one message per row.
 _ORDER = ("turn", "turn_id", "turn_number", "message_index", "index", "seq", "position", "order", *TIME_NAMES)
 _REFERENCES = ("reference", "references", "ground_truth", "expected_output")
 _ROWS_LOOKED_AT, _MOSTLY = 200, 0.8
+_UNPAIRED = {"user": "user messages without a reply", "assistant": "replies followed by another reply"}
 # With one of these names, the messages belong to a row of another format.
 _OTHERS = {"question", "answer", "user_input", "inputs", "request", "input", "query", "assembled_response"}
 
@@ -43,43 +54,85 @@ class ChatFormat(RowFormat):
         """Whether the rows have messages that call no tools, and no question or answer of their own."""
         if len(sources) != 1 or sources[0].keys() & _OTHERS:
             return False
-        return self._has_message_rows(sources[0]) or (super().recognises(sources) and not calls_tools(sources[0]))
-
-    @staticmethod
-    def _has_message_rows(source: Source) -> bool:
-        """Whether each of the first rows is one message, as in a log of a chat or a file with one conversation."""
-        if source.kind in ("folder", "text") or source.keys() & set(_MESSAGES):
-            return False
-        rows = source.head(_ROWS_LOOKED_AT)
-        return len(rows) > 1 and sum(map(is_message, rows)) > _MOSTLY * len(rows)
+        return _has_message_rows(sources[0]) or (super().recognises(sources) and not calls_tools(sources[0]))
 
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """One draft per exchange. Rows of one message each are put together by the name of their conversation."""
         [source] = sources
-        is_flat, made = self._has_message_rows(source), Counter[str]()
-        first = [row.values for row in islice(source.rows(Report()), _ROWS_LOOKED_AT)]
-        field = chunk_field(first if is_flat else [one for row in first for one in _messages(row)])
+        is_flat, made, first = _has_message_rows(source), Counter[str](), _first_messages(source)
+        if not is_flat:
+            check_assistant(source)
+        field, roles = chunk_field(first), read_roles(first, source.assistant)
+        read = partial(read_turns, field=field, roles=roles)
         if field:
             report.note(f"the chunks of messages are read from '{field}'")
-        if not is_flat:
-            for row in source.rows(report):
-                for each in _expand_row(row.values, made, field):
-                    yield Draft(row.where, self.rename(each, source.mapped), self._names_in(row.values))
+        for word in (word for word in roles if roles[word] != ROLES.get(word)):
+            report.note(f"'{word}' is read as the {roles[word]}")
+        if is_flat:
+            yield from self._read_log(source, report, read, roles)
             return
-        known: dict[str, list[dict[str, Any]]] = {}
         for row in source.rows(report):
-            name = next((row.values[key] for key in CONVERSATION_NAMES if key in row.values), "")
-            known.setdefault(str(name), []).append(row.values)
-        unanswered: list[str] = []
-        for name, rows in known.items():
+            for each in _expand_row(row.values, made, read, roles):
+                yield Draft(row.where, self.rename(each, source.mapped), self._names_in(row.values))
+
+    def _read_log(self, source: Source, report: Report, read: _Read, roles: Mapping[str, str]) -> Iterator[Draft]:
+        made = Counter[str]()
+        known, left_out = defaultdict[str, list[Row]](list), defaultdict[str, list[str]](list)
+        for row in source.rows(report):
+            known[str(next((row.values[key] for key in CONVERSATION_NAMES if key in row.values), ""))].append(row)
+        for name, unordered in known.items():
+            ordered = sorted(unordered, key=lambda row: _place(row.values))
+            rows = [row.values for row in ordered]
             same = {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows[1:])}
             about = {key: value for key, value in same.items() if key not in CONVERSATION_NAMES}
-            for each in _expand({**about, "messages": sorted(rows, key=_place), "conversation": name}, made, field):
+            for reason, where in _faults(ordered, roles, report):
+                left_out[reason].append(where)
+            for each in _expand({**about, "messages": rows, "conversation": name}, made, read):
                 if isinstance(each["question"], Unfit) and len(known) > 1:
-                    unanswered.append(name)
+                    left_out["conversations without an answered question"].append(name)
                 else:
                     yield Draft(f"conversation {name}".rstrip(), self.rename(each), self.names)
-        report.note_all("conversations without an answered question", unanswered, "they are left out")
+        for reason, names in left_out.items():
+            report.note_all(reason, names, "they are left out")
+
+
+def _faults(rows: Sequence[Row], roles: Mapping[str, str], report: Report) -> Iterator[tuple[str, str]]:
+    """Messages of a conversation without a counterpart or a text, and where; no field for a text is a problem."""
+    spoken = []
+    for where, values in rows:
+        if turns := read_turns([values], roles=roles):
+            spoken.append((turns[0]["role"], where))
+        elif is_message({**values, "text": "?"}, roles) and values.keys().isdisjoint((*TEXTS, "tool_calls")):
+            report.problem(where, "is a message without a text", hint=f"it has {', '.join(values)}")
+        elif not is_message(values, roles):
+            yield "messages without a known role or a text", where
+    for (role, where), (then, _) in pairwise([*spoken, ("user", "")]):
+        if role == then and role in _UNPAIRED:
+            yield _UNPAIRED[role], where
+
+
+def _has_message_rows(source: Source, roles: Mapping[str, str] | None = None) -> bool:
+    """Whether each of the first rows is one message, as in a log of a chat or a file with one conversation."""
+    if source.kind in ("folder", "text") or source.keys() & set(_MESSAGES):
+        return False
+    rows = _first_messages(source)
+    roles = roles or read_roles(rows, source.assistant)
+    return len(rows) > 1 and sum(is_message(row, roles) for row in rows) > _MOSTLY * len(rows)
+
+
+def check_assistant(source: Source) -> None:
+    """Raise if the rows are messages of conversations without a role that is known to be the assistant's."""
+    words = role_words(_first_messages(source))
+    if words and source.keys() & set(CONVERSATION_NAMES) and _has_message_rows(source, dict.fromkeys(words, "user")):
+        roles, likely = " and ".join(words), [word for word in words if word not in ROLES][-1]
+        text = f"{source} looks like a chat log with the roles {roles}; which one is the assistant?"
+        raise UnknownColumnsError(f"{text} {map_options({'assistant': likely})}", ["--map", f"assistant={likely}"])
+
+
+def _first_messages(source: Source) -> list[dict[str, Any]]:
+    rows = [row.values for row in islice(source.rows(Report()), _ROWS_LOOKED_AT)]
+    cells = [unpack(row[name]) for row in rows for name in _MESSAGES if name in row]
+    return [one for cell in cells if isinstance(cell, list) for one in cell if isinstance(one, Mapping)] or rows
 
 
 def _place(row: dict[str, Any]) -> tuple[float, str]:
@@ -102,25 +155,20 @@ def messages_column(source: Source) -> str | None:
     return None
 
 
-def _messages(row: dict[str, Any]) -> list[Any]:
-    found = unpack(next((row[name] for name in _MESSAGES if name in row), None))
-    return found if isinstance(found, list) else []
-
-
-def _expand_row(row: dict[str, Any], made: Counter[str], field: str | None) -> list[dict[str, Any]]:
+def _expand_row(row: _Row, made: Counter[str], read: _Read, roles: Mapping[str, str]) -> list[_Row]:
     """The exchanges of a row; a role that is not known is a problem, because its message may be a question or an answer."""
-    if role := next((found for key in _MESSAGES if (found := unknown_role(row.get(key)))), None):
+    if role := next((found for key in _MESSAGES if (found := unknown_role(row.get(key), roles))), None):
         return [
             {"question": Unfit(f"has a message with the role {role!r}", "a role is user, assistant, system or tool")}
         ]
-    return _expand(row, made, field)
+    return _expand(row, made, read)
 
 
-def _expand(row: dict[str, Any], made: Counter[str], field: str | None) -> list[dict[str, Any]]:
+def _expand(row: _Row, made: Counter[str], read: _Read) -> list[_Row]:
     """The exchanges of a conversation; contexts and references of the row belong to the last one."""
     row = {key: value for key, value in row.items() if value is not None}
     key = next((name for name in _MESSAGES if name in row), _MESSAGES[0])
-    turns = read_turns(row.pop(key, None), field)
+    turns = read(row.pop(key, None))
     name = next((row.pop(key) for key in _NAMES if key in row), None)
     rows = conversation_rows(turns, name, made)
     if not rows:

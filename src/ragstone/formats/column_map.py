@@ -40,7 +40,7 @@ _LEAST_WORDS = 1.5
 def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
     """The names of `--map` from theirs to ours. Only fields, and `more` names, can be mapped, and each column once."""
     parts = (f"contexts.{one.name}" for one in dataclasses.fields(Chunk))
-    known = (*FIELDS, "messages", *more, *parts, *USAGE, GROUP)
+    known = (*FIELDS, "messages", "role", "assistant", *more, *parts, *USAGE, GROUP)
     for name in renames:
         if name not in known:
             raise UnknownNameError("field", name, known, f"The fields are: {', '.join(known)}.")

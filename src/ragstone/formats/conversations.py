@@ -16,7 +16,7 @@ from ragstone.formats.loose_contexts import text_of_chunk
 from ragstone.formats.messages import find_text
 from ragstone.formats.values import plain
 
-_ROLES = {
+ROLES = {
     **dict.fromkeys(
         ("user", "human", "customer", "client", "visitor", "prompter", "kunde", "nutzer", "usuario"), "user"
     ),
@@ -33,30 +33,31 @@ CONVERSATION_NAMES = (
     *("dialog_id", "dialogue_id", "dialogue"),
 )
 _SPEAKERS = ("role", "speaker", "type", "from", "sender", "author", "author_role", "message_role")
+_MOST_ROLES = 6
 _NAMED = ("role", "from", "speaker")  # speakers that must be known
-_TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
+TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
 _RETRIEVED = ("contexts", "retrieved_contexts", "retrieved_context", "documents")
 _CHUNK_NAMES = {"document_id": "id", "doc_id": "id", "content": "text", "page_content": "text", "passage": "text"}
 _LONG_CHUNK = 5  # words
 _CHUNK_PARTS = ("text", "id", "score", "source", "table")
 
 
-def read_turns(messages: Any, field: str | None = None) -> list[dict[str, Any]]:
+def read_turns(messages: Any, field: str | None = None, roles: Mapping[str, str] = ROLES) -> list[dict[str, Any]]:
     """Messages of any of the usual forms as turns with our names; those without a known role or a text are left out.
 
     `field` is the name of their chunks, if it is not one of the usual ones.
     """
     items = unpack(messages)
-    return [turn for item in items if (turn := _turn(item, field))] if isinstance(items, list | tuple) else []
+    return [turn for item in items if (turn := _turn(item, roles, field))] if isinstance(items, list | tuple) else []
 
 
-def _turn(message: Any, field: str | None = None) -> dict[str, Any] | None:
+def _turn(message: Any, roles: Mapping[str, str] = ROLES, field: str | None = None) -> dict[str, Any] | None:
     message = plain(message)
     if not isinstance(message, Mapping):
         return None
     inner = next((message[key] for key in ("message", "kwargs") if isinstance(message.get(key), Mapping)), message)
-    role = next((_ROLES[word] for key in _SPEAKERS if (word := str(inner.get(key)).lower()) in _ROLES), None)
-    text = next((inner[key] for key in _TEXTS if isinstance(inner.get(key), str) and inner[key].strip()), None)
+    role = next((roles[word] for key in _SPEAKERS if (word := str(inner.get(key)).lower()) in roles), None)
+    text = next((inner[key] for key in TEXTS if isinstance(inner.get(key), str) and inner[key].strip()), None)
     if text is None:
         content = inner.get("content")
         text = find_text(content if content is not None else inner.get("parts"), "assistant")
@@ -70,19 +71,40 @@ def _turn(message: Any, field: str | None = None) -> dict[str, Any] | None:
     return {"role": role, "text": text or "", **shown, **({} if contexts is None else {"contexts": contexts})}
 
 
-def unknown_role(messages: Any) -> str | None:
+def unknown_role(messages: Any, roles: Mapping[str, str] = ROLES) -> str | None:
     """The role of a message that is neither known nor one of those that are left out; None if there is none."""
     items = unpack(messages)
     for item in items if isinstance(items, list | tuple) else ():
         role = next((item[key] for key in _NAMED if key in item), None) if isinstance(item, Mapping) else None
-        if isinstance(role, str) and role.lower() not in (*_ROLES, *_LEFT_OUT):
+        if isinstance(role, str) and role.lower() not in (*roles, *_LEFT_OUT):
             return role
     return None
 
 
-def is_message(item: Any) -> bool:
+def is_message(item: Any, roles: Mapping[str, str] = ROLES) -> bool:
     """Whether a value is one message: it has a known role and a text, or calls a tool."""
-    return isinstance(item, Mapping) and (_turn(item) is not None or {"role", "tool_calls"} <= item.keys())
+    return isinstance(item, Mapping) and (_turn(item, roles) is not None or {"role", "tool_calls"} <= item.keys())
+
+
+def role_words(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The values of the field that names the speakers, preferably one with a known role; empty if no field has a few."""
+    fields = (dict.fromkeys(str(one[key]).lower() for one in messages if one.get(key)) for key in _SPEAKERS)
+    few = [list(words) for words in fields if 1 < len(words) <= _MOST_ROLES]
+    return max(few, key=lambda words: not ROLES.keys().isdisjoint(words), default=[])
+
+
+def read_roles(messages: Sequence[Mapping[str, Any]], assistant: str | None = None) -> dict[str, str]:
+    """The known roles with those of two words: unless it is named, the assistant is no known user or alone has chunks."""
+    words = role_words(messages)
+    named = [word for word in words if word == (assistant or "").lower()]
+    if not named and len(words) == 2:
+        new = [word for word in words if word not in (*ROLES, *_LEFT_OUT)]
+        fields = (*_RETRIEVED, chunk_field(messages))
+        found = [one for one in messages if any(unpack(one.get(field)) for field in fields)]
+        with_chunks = {str(one.get(key)).lower() for one in found for key in _SPEAKERS} & {*new}
+        named = new if "user" in map(ROLES.get, words) else list(with_chunks) if len(new) == len(words) else []
+    users = dict.fromkeys(words, "user") if len(named) == 1 and len(words) == 2 else {}
+    return {**users, **ROLES, **(dict.fromkeys(named, "assistant") if len(named) == 1 else {})}
 
 
 def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:
@@ -97,7 +119,7 @@ def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:
             if key in _RETRIEVED and isinstance(items, list):
                 return None
             texts = [text_of_chunk(item) for item in items] if isinstance(items, list) else [None]
-            if key not in (*_TEXTS, "parts") and all(texts):
+            if key not in (*TEXTS, "parts") and all(texts):
                 lists.setdefault(key, []).extend(filter(None, texts))
     named = {key: read_name(key) for key, texts in lists.items() if texts}
     by_name = [key for key, name in named.items() if name and name.field == "contexts"]
@@ -112,34 +134,31 @@ def _read_as_chunks(texts: Sequence[str]) -> bool:
 
 
 def read_chunks(value: Any) -> Any:
-    """Chunks with our names for their parts, without other parts."""
+    """Chunks with our names for their parts in addition to their own."""
     items = unpack(value)
-    if not isinstance(items, list | tuple):
-        return items
-    return [_chunk(item) for item in items]
+    return [_chunk(item) for item in items] if isinstance(items, list | tuple) else items
 
 
 def _chunk(item: Any) -> Any:
     if not isinstance(item, Mapping):
         return item
     named = {_CHUNK_NAMES.get(key, key): part for key, part in item.items()}
-    known = {key: named[key] for key in _CHUNK_PARTS if named.get(key) is not None} | further_parts(
-        item, item.get("metadata")
-    )
-    return {"text": "", **known} if known else item
+    known = {key: named[key] for key in _CHUNK_PARTS if named.get(key) is not None}
+    known |= further_parts(item, item.get("metadata"))
+    return {**item, "text": "", **known} if known else item
 
 
 def exchanges(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Question, answer, contexts and history of each user message that is answered.
+    """Number, question, answer, contexts and history of each user message that is answered.
 
     The answer is the last message of the assistant before the next user message. Texts of tools on the way are contexts.
     """
     asked = [at for at, turn in enumerate(turns) if turn["role"] == "user"]
-    for start, end in pairwise([*asked, len(turns)]):
+    for number, (start, end) in enumerate(pairwise([*asked, len(turns)]), start=1):
         replies = [turn for turn in turns[start + 1 : end] if turn["role"] == "assistant"]
         if not replies:
             continue
-        row: dict[str, Any] = {"question": turns[start]["text"], "answer": replies[-1]["text"]}
+        row: dict[str, Any] = {"turn": number, "question": turns[start]["text"], "answer": replies[-1]["text"]}
         if (contexts := _contexts(turns[start:end])) is not None:
             row["contexts"] = contexts
         if history := with_speech(turns[:start]):
@@ -174,10 +193,7 @@ def conversation_rows(turns: Sequence[Mapping[str, Any]], name: Any, made: Count
         label = f"c-{hashlib.blake2b(content.encode(), digest_size=5).hexdigest()}"
         made[label] += 1
         label = f"{label}-{made[label]}" if made[label] > 1 else label
-    return [
-        {"id": f"{label}#{number}", "conversation": label, "turn": number, **row}
-        for number, row in enumerate(exchanges(turns), start=1)
-    ]
+    return [{"id": f"{label}#{row['turn']}", "conversation": label, **row} for row in exchanges(turns)]
 
 
 def split_last(turns: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[dict[str, Any]] | None]:

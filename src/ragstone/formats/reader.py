@@ -279,7 +279,9 @@ class _Checks:
             self._unknown.update(values.get("metadata") or ())
         chunks = draft.values.get("contexts")
         if type(chunks) is list and chunks and type(chunks[0]) is dict and not chunks[0].keys() <= _CHUNK_PARTS:
-            self._unkept |= parts_of(chunks[0]) - _CHUNK_PARTS - self._mapped_parts
+            other = parts_of(chunks[0]) - _CHUNK_PARTS - self._mapped_parts
+            kept = [chunks[0].get(name) for name in _CHUNK_PARTS]  # some formats have read a part by its name
+            self._unkept |= {name for name in other if chunks[0].get(name) not in kept}
         self._watch_ids(draft.where, values)
 
     def _watch_ids(self, where: str, values: Mapping[str, Any]) -> None:

@@ -62,8 +62,10 @@ class Source:
         # Their names of the parts of chunks, and the columns whose rows are put together to samples.
         self.parts = {name: ours[9:] for name, ours in chosen.items() if ours.startswith("contexts.")}
         self.group = next((name for name, ours in chosen.items() if ours == GROUP), None)
+        self.assistant = next((name for name, ours in chosen.items() if ours == "assistant"), None)
         # The columns that the user mapped, and our names for them.
-        self.renames = {name: ours for name, ours in chosen.items() if name not in (*self.parts, self.group)}
+        others = (*self.parts, self.group, self.assistant)
+        self.renames = {name: ours for name, ours in chosen.items() if name not in others}
         self.separator = separator  # between the chunks of a cell; empty if a text is one chunk
         self._encoding = encoding
         self._guessed: dict[str, str] = {}  # theirs to ours

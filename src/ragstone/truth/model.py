@@ -17,6 +17,7 @@ from ragstone.data.dataset import Dataset, view_samples
 from ragstone.data.types import Chunk, Fact, Sample
 from ragstone.errors import UsageError
 from ragstone.formats import Reader
+from ragstone.formats.conversations import CONVERSATION_NAMES
 from ragstone.text.refusals import find_refusal
 
 # The provenance of a case whose reference is an unchecked answer of the system.
@@ -156,25 +157,34 @@ def cases_to_samples(cases: Iterable[Case]) -> Dataset:
     return Dataset.from_samples(case.as_sample() for case in cases)
 
 
-def read_cases(reader: Reader) -> ReadCases:
-    """The ground truth of a data set; answers and retrieved chunks are ignored."""
+def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None) -> ReadCases:
+    """The ground truth of a data set; answers and chunks are ignored. `questions` by id are for samples without one."""
     cases: list[Case] = []
     unasked: list[str] = []
     fields: set[str] = set()
     for batch in reader.batches():
-        for sample in view_samples(batch):
+        for sample in (_with_question(one, questions or {}) for one in view_samples(batch)):
             fields |= {name for name in _FIELDS if getattr(sample, name) is not None}
             if sample.question:
                 cases.append(case_from_sample(sample))
             else:
                 unasked.append(sample.id)
     if not cases:
-        raise UsageError(f"{reader.name} has no sample with a question")
+        hint = "none of its ids is in --for" if questions else "--for RUN|FILE reads the questions of its ids"
+        raise UsageError(f"{reader.name} has no sample with a question; {hint}")
     notes = []
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")
     return ReadCases(cases, frozenset(fields), notes)
+
+
+def _with_question(sample: Sample, questions: Mapping[str, str | None]) -> Sample:
+    """The sample with the question of its id, which may be in columns of the conversation and the turn."""
+    about = sample.metadata or {}
+    turns = (f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about)
+    found = None if sample.question else next((one for one in (sample.id, *turns) if questions.get(one)), None)
+    return replace(sample, id=found, question=questions[found]) if found else sample
 
 
 def case_from_sample(sample: Sample, provenance: str = "manual") -> Case:

@@ -66,6 +66,26 @@ def test_import_says_what_it_leaves_out(cli, data, tmp_path):
     assert "no sample with a question" in refused.err
 
 
+def test_answers_by_id_get_their_questions_from_a_run_or_a_file(cli, data, store):
+    said = [("customer", "When?"), ("bot", "Nine."), ("customer", "On Sunday?"), ("bot", "Ten.")]
+    log = [{"chat": "c1", "n": n, "from": who, "body": text} for n, (who, text) in enumerate(said)]
+    write(Path("log.jsonl"), log)
+    Path("expected.csv").write_text("chat,turn,should_say\nc1,1,At nine.\nc1,2,At ten.\nc9,1,Never.\n")
+    Path("ids.csv").write_text("id,should_say\nc1#1,At nine.\nc1#2,At ten.\n")
+    given = ("--map", "references=should_say")
+    refused = cli("truth", "import", "expected.csv", "shop", *given)
+    assert "no sample with a question; --for RUN|FILE reads the questions of its ids" in refused.err
+    done = cli("truth", "import", "expected.csv", "shop", *given, "--for", "log.jsonl")
+    assert "1 sample without a question is left out" in done.err
+    cases = [(case.id, case.question, case.references) for case in store.read("shop").cases]
+    assert cases == [("c1#1", "When?", ["At nine."]), ("c1#2", "On Sunday?", ["At ten."])]
+    assert cli("run", "log.jsonl", "--name", "before", "-m", "ari", "-q").code == 0
+    cli("truth", "import", "ids.csv", "again", *given, "--for", "before")
+    assert [(case.id, case.question, case.references) for case in store.read("again").cases] == cases
+    write(Path("other.jsonl"), [{"id": "x", "question": "Who?"}])
+    assert "none of its ids is in --for" in cli("truth", "import", "ids.csv", "no", *given, "--for", "other.jsonl").err
+
+
 def test_every_format_that_is_written_comes_back(cli, data, store):
     cli("truth", "import", data, "harbour")
     names = {

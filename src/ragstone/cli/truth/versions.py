@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import asdict
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import Reading, argument, data_argument, option, reading_options, shared, sources
-from ragstone.cli.output import command_line, next_steps, noting, print_json, print_table, remark
+from ragstone.cli.output import command_line, find_run, next_steps, noting, print_json, print_table, remark
 from ragstone.cli.truth.options import (
     NAME,
     REFERENCE,
@@ -180,13 +181,14 @@ def import_(
     name: str = argument("NAME", NAME),
     reading: Reading = reading_options(),
     replace: bool = option(False, "--replace", "Remove cases that are not in the data."),
+    for_: str | None = option(None, "--for", "Run or file with the questions, by id.", metavar="RUN|FILE"),
     author: str | None = shared("author"),
     note: str = shared("note"),
     out: str = shared("out"),
     quiet: bool = shared("quiet"),
 ) -> None:
     """Store data as ground truth: the first version of a name, or the next one."""
-    from ragstone.formats import open_reader
+    from ragstone.formats import open_reader, read_dataset
     from ragstone.truth.diff import count_changes, diff
     from ragstone.truth.model import read_cases, update_cases
     from ragstone.truth.store import Lineage
@@ -201,7 +203,8 @@ def import_(
         old, new = (" --map answer=COLUMN", "") if "references=" in str(error) else ("answer=", "references=")
         words = [word.replace(old, new) for word in (str(error), *error.options)]
         raise UnknownColumnsError(words[0], words[1:]) from error
-    found = read_cases(reader)
+    asked = () if for_ is None else read_dataset(for_) if os.path.isfile(for_) else find_run(for_, out).samples
+    found = read_cases(reader, {sample.id: sample.question for sample in asked})
     cases = update_cases(earlier, found, replace)
     for text in [*reader.report.notes, *found.notes]:
         noting(quiet)(text)
