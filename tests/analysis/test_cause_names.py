@@ -8,10 +8,12 @@ from ragstone.analysis.cause_names import (
     MISSING,
     OWN,
     REFUSED,
+    WRONG,
     Finding,
     Outcome,
     main_cause,
 )
+from ragstone.analysis.diagnosis import count_causes
 
 
 def finding(cause, kind="reference claim", number=1):
@@ -38,6 +40,12 @@ def test_information_is_not_a_failure():
     assert [one.cause for one in outcome.failures] == [MISSING]
     assert outcome.cause is MISSING
     assert not OWN.fails
+
+
+def test_a_row_that_people_labelled_says_so_and_not_that_it_seems_wrong():
+    labelled, judged = Outcome("a", status="wrong", labelled_by=("Ana",)), Outcome("b", status="wrong")
+    meanings = [[one.cause.meaning for one in count_causes(rows)] for rows in ([labelled], [labelled, judged])]
+    assert meanings == [["a person labelled it wrong"], [WRONG.meaning]]
 
 
 def test_without_texts_keeps_causes_and_kinds():

@@ -75,6 +75,33 @@ def test_a_linked_gitignore_is_kept(cli, folder):
     assert not Path("elsewhere").exists()
 
 
+ROW = {"asked": "When does it go?", "answer": "It goes at 21:40.", "contexts": ["The boat goes at 21:40."]}
+
+
+@pytest.mark.parametrize(
+    ("row", "minimum"),
+    [
+        (ROW, {"k_precision": 0.3}),
+        ({**ROW, "references": ["21:40"]}, {"token_recall": 0.3}),
+        ({"asked": "When?"}, None),
+    ],
+)
+def test_the_conditions_for_a_file_can_be_computed_from_it(cli, folder, row, minimum):
+    Path("own.jsonl").write_text(json.dumps(row))
+    printed = cli("init", "own.jsonl", "--map", "question=asked")
+    assert printed.code == 0, printed.err
+    settings = tomllib.loads(Path("ragstone.toml").read_text())
+    assert (settings["gate"].get("min"), settings["map"]) == (minimum, {"question": "asked"})
+    assert yaml.safe_load(Path(WRITTEN[2]).read_text())["env"]["RAGSTONE_DATA"] == "own.jsonl"
+    assert "git add ragstone.toml .gitignore .github own.jsonl" in printed.out
+    assert not Path("answers.example.jsonl").exists()
+    if minimum:
+        assert cli("run", "own.jsonl", "--name", "first").code == 0
+        gate = cli("gate", "first").out
+        assert "passes" in gate
+        assert "not computed" not in gate
+
+
 COMMIT = "c0ffee" + "0" * 34
 
 

@@ -25,6 +25,12 @@ def test_html_goes_beside_the_run(cli, root):
         assert file.read().startswith("<!doctype html>")
 
 
+def test_the_folder_of_a_store_is_not_the_file_of_the_report(cli, root):
+    done = cli("report", "harbour-worse", "-o", root)
+    assert done.code == 2
+    assert "-o is the file of the report here; --root names the store" in " ".join(done.err.split())
+
+
 def test_a_comparison_goes_where_it_is_told(cli, root, tmp_path):
     file = tmp_path / "new folder" / "it.html"
     done = cli("report", "harbour-worse", "harbour-better", "--root", root, "-o", file, "--slice", "topic", "-q")

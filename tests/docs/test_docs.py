@@ -40,6 +40,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "answers.csv").write_text("question,answer,contexts,references\nWhen?,At nine.,At nine.,nine\n")
     (tmp_path / "answers.json").write_text(f"[{ANSWERS}]")
     (tmp_path / "log.jsonl").write_text(LOG)
+    (tmp_path / "right.csv").write_text("question,references\nWhat does ticket 1 cost?,1 crown\n")
     (tmp_path / "my_rag.py").write_text(
         "def answer(question):\n    return 'At 21:40.', ['The last boat leaves at 21:40.']\n"
     )

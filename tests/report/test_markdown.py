@@ -4,12 +4,14 @@ import re
 
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.report.markdown import run_markdown
-from ragstone.views.diagnosis import headline
+from ragstone.views.diagnosis import DiagnosisView, headline
 
 
 def test_markdown_has_verdict_numbers_and_worst(worse):
     text = run_markdown(worse, worst=2)
-    assert text.startswith(f"### harbour-worse: {headline(diagnose(worse))}")
+    found = diagnose(worse)
+    # First how many rows are wrong, then which part limits quality.
+    assert text.startswith(f"### harbour-worse: {DiagnosisView.of(found).statuses_text}\n\n{headline(found)}\n")
     for row in worse.summary():
         assert f"{row.mean:.3f}" in text
     assert "the 2 worst samples" in text

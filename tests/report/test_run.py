@@ -47,6 +47,12 @@ def make_info(metrics, **parts):
     return RunInfo.from_json({**named, "skipped": {}, "evidence": [], "versions": {}, "metrics": metrics, **parts}, "r")
 
 
+@pytest.mark.parametrize(("field", "is_said"), [("references", False), ("facts", False), ("contexts", True)])
+def test_rows_judged_by_chunks_alone_are_rarely_called_wrong(field, is_said):
+    told = make_info([MetricInfo.declare("m", LOCAL)], dataset={"rows": 1, "present": {field: 1}})
+    assert ("Without references, doubtful rows need a look" in " ".join(judge_lines(told))) is is_said
+
+
 def test_no_line_without_a_judge():
     assert list(judge_lines(info("token_f1|v1"))) == []
 
@@ -65,7 +71,8 @@ def test_a_language_model_by_its_name():
 
 
 def test_the_local_judge_with_its_figures():
-    [line] = judge_lines(info(LOCAL, LOCAL, judge={"checker": "local-judge/1#f034c748;passages/1"}))
+    line, advice = judge_lines(info(LOCAL, LOCAL, judge={"checker": "local-judge/1#f034c748;passages/1"}))
+    assert "ragstone truth import answers.csv NAME" in advice
     assert line.startswith("All metrics come from the local judge,")
     assert "ragstone models show local-judge" in line
     assert "about 0.1" not in line

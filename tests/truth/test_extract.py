@@ -199,7 +199,10 @@ def test_cases_without_passages_get_those_of_their_facts() -> None:
 def test_what_cannot_be_answered_has_no_citation_and_no_reference() -> None:
     row = {"question": "Is there a gym?", "answer": "I do not know.", "contexts": ["It goes at 21:40."]}
     cases = [sourced_case(Sample("a", **row, answerable=False)), sourced_case(Sample("b", **row))]
-    assert [case.references for case in cases] == [[], ["I do not know."]]
+    # A refusal of the system is not a right answer; another answer is one, until somebody checks it.
+    assert [case.references for case in cases] == [[], []]
+    other = sourced_case(Sample("c", "Is there a gym?", "Yes, on deck 3."))
+    assert (other.references, other.provenance, other.standing) == (["Yes, on deck 3."], "system answer", "proposed")
     with OracleServer() as server:
         found = extract([replace(cases[0], references=["There is none."])], _work(server))
         assert server.requests == 0

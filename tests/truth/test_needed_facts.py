@@ -122,7 +122,12 @@ def test_data_without_references_or_from_standard_input_is_an_error(cli, files):
     data, root = files
     data.write_text("\n".join(json.dumps({**row, "references": [], "facts": []}) for row in ROWS))
     shown = cli("run", str(data), "--facts", "-o", root)
-    assert (shown.code, "no row has both" in (shown.out + shown.err)) == (2, True)
+    error = shown.out + shown.err
+    assert (shown.code, "no row has both" in error, "ragstone truth import answers.csv NAME" in error) == (
+        2,
+        True,
+        True,
+    )
     shown = cli("run", "-", "--facts", "-o", root)
     assert (shown.code, "reads the data twice" in (shown.out + shown.err)) == (2, True)
 

@@ -60,7 +60,7 @@ def test_proposed_references_survive_data_without_any():
 def test_an_answer_replaces_a_missing_reference_as_a_proposal():
     rows = [{"id": "a", "question": "How deep?", "answer": "12 metres", "contexts": ["It is 12 metres deep."]}]
     [case] = read_sourced(open_reader(rows))
-    assert (case.references, case.standing) == (["12 metres"], "proposed")
+    assert (case.references, case.provenance, case.standing) == (["12 metres"], "system answer", "proposed")
     assert [passage.text for passage in case.passages] == ["It is 12 metres deep."]
 
 

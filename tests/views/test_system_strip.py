@@ -51,9 +51,7 @@ def test_rows_without_a_number_are_left_out_and_counted(tmp_path):
     assert strip.figures.latency_p50 == 2.0
     assert strip.partly == "latency of 2 of 8 rows"
     assert strip.figures.tokens == strip.figures.cost == ""
-    assert strip.absent == (
-        "No tokens in, tokens out, cost of the system: add input_tokens, output_tokens, cost_usd to the metadata of the rows."
-    )
+    assert strip.absent == "Not in the metadata: input_tokens, output_tokens, cost_usd."
 
 
 def test_a_run_without_any_names_the_columns(tmp_path):

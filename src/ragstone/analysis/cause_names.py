@@ -43,6 +43,8 @@ MISREAD = Cause("misread", "generator", "the answer contradicts the chunk that c
 IGNORED = Cause("ignored", "generator", "a chunk contains it, but the answer leaves it out")
 HALLUCINATED = Cause("hallucinated", "generator", "the answer states it, but neither the reference nor any chunk does")
 WRONG = Cause("wrong answer", "generator", "the answer seems wrong; a judge model could find the reason")
+# The same cause for a row without a finding that people labelled.
+LABELLED = replace(WRONG, meaning="a person labelled it wrong")
 OWN = Cause("right, but not from the chunks", None, "the answer is right, but no chunk supports it")
 EXTRA = Cause("not asked for", None, "a chunk supports it, but the reference does not mention it")
 UNSUPPORTED = Cause("unsupported", "generator", "no chunk supports it, and it was not checked against a reference")
@@ -177,7 +179,8 @@ class Outcome:
         """The main cause; None for a row that is fine. A row that seems wrong without a reason has a wrong answer."""
         if self.status == "fine":
             return None
-        return main_cause(self.failures) or (WRONG if self.status == "wrong" else None)
+        unexplained = LABELLED if self.labelled_by else WRONG
+        return main_cause(self.failures) or (unexplained if self.status == "wrong" else None)
 
 
 def main_cause(failures: Sequence[Finding]) -> Cause | None:

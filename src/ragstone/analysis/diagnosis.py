@@ -216,8 +216,8 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -
         samples=run.info.rows,
         looked_at=len(outcomes),
         undecided=Counter(outcome.undecided for outcome in outcomes if outcome.undecided),
-        # As in a sum of counters, kinds without a claim are left out.
-        tally=+tally,
+        # As in a sum of counters, kinds without a claim are left out. Where facts decide, few rows have one.
+        tally=Counter() if by_facts else +tally,
         by_facts=by_facts,
         by_local_judge=bool(local) and by_claims,
         by_doubted_judge=bool(doubted) and by_claims,
@@ -283,9 +283,11 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     chances: dict[str, list[float]] = {}
     first: dict[str, list[str]] = {}
     wrong: Counter[str] = Counter()
+    meant: dict[str, set[Cause]] = {}
     for outcome in outcomes:
         if outcome.cause:
             main[outcome.cause.name] += 1
+            meant.setdefault(outcome.cause.name, set()).add(outcome.cause)
             wrong[outcome.cause.name] += outcome.status != "look"
             first.setdefault(outcome.cause.name, []).append(outcome.sample_id)
         for name, count in Counter(finding.cause.name for finding in outcome.shown).items():
@@ -299,7 +301,7 @@ def count_causes(outcomes: Iterable[Outcome]) -> list[CauseCount]:
     order = sorted(where, key=lambda name: (not CAUSES[name].fails, -wrong[name], -main[name], -len(where[name])))
     return [
         CauseCount(
-            CAUSES[name],
+            next(iter(meant[name])) if len(meant.get(name, ())) == 1 else CAUSES[name],
             main[name],
             len(where[name]),
             items[name],

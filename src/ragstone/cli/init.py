@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -9,7 +11,7 @@ import click
 
 from ragstone._version import __version__
 from ragstone.cli.config import FILE, find_config
-from ragstone.cli.options import DEFAULT_ROOT, shared
+from ragstone.cli.options import DEFAULT_ROOT, argument, parse_map, shared
 from ragstone.cli.output import command_line, next_steps
 from ragstone.errors import StorageError
 
@@ -22,40 +24,50 @@ _FILES = {
     _WORKFLOW: (".github/workflows/ragstone.yml", "evaluates and gates every pull request on GitHub"),
 }
 _IGNORED = ".gitignore"
+_MINIMUM = "# min = { token_recall = 0.3 }"
 _BRANCHES = ("main", "master", "trunk", "develop")
 _WHEEL = f"vendor/ragstone-{__version__}-py3-none-any.whl"
 
 
-def init(dry_run: bool = shared("dry_run")) -> None:
+def init(
+    answers: str | None = argument("[DATA]", "Your answers: the written files are for them, not for an example.", None),
+    map: list[str] = shared("map"),
+    dry_run: bool = shared("dry_run"),
+) -> None:
     """Write a settings file, a tiny example and a CI file into this folder.
 
-    Files that exist are never overwritten. .gitignore gets a line for the folder of runs.
+    With DATA, the gate has a condition that it can compute. Files that exist stay. .gitignore gets the folder of runs.
     """
     import re
     from importlib import resources
 
     templates = resources.files("ragstone.examples") / "start"
-    width = max(len(target) for target, _ in _FILES.values())
+    files = {source: file for source, file in _FILES.items() if not (answers and source == _EXAMPLE)}
+    width = max(len(target) for target, _ in files.values())
     package, origin = _find_package()
     branch = _find_branch()
-    for source, (target, what) in _FILES.items():
+    texts = {"RAGSTONE_PACKAGE: PACKAGE\n": f"RAGSTONE_PACKAGE: {package}\n"}
+    texts |= _fit_to(answers, parse_map(map)) if answers else {}
+    for source, (target, what) in files.items():
         text = (templates / source).read_text(encoding="utf-8")
-        if source == _WORKFLOW:
-            text = text.replace("RAGSTONE_PACKAGE: PACKAGE\n", f"RAGSTONE_PACKAGE: {package}\n")
         if source in (_WORKFLOW, FILE):
             text = re.sub(r"\bmain\b", branch, text)
+        for old, new in texts.items():
+            text = text.replace(old, new)
         done = _write(Path(target), text, dry_run)
         click.echo(f"  {target:<{width}}  {done}: {what}")
     if folder := _store_folder():
         click.echo(f"  {_IGNORED:<{width}}  {_ignore(Path(_IGNORED), folder, dry_run)}")
     if dry_run:
-        next_steps((command_line("init"), "write these files"))
+        next_steps((command_line("init", *filter(None, [answers]), map=map), "write these files"))
         return
+    data = answers or _EXAMPLE
     steps = [
-        (command_line("run", _EXAMPLE, name="first"), "evaluate the example"),
+        (command_line("run", data, name="first"), f"evaluate {answers or 'the example'}"),
         (command_line("gate", "first"), "check it against the conditions in ragstone.toml"),
-        (command_line("validate", "YOUR_FILE"), "what your own file has and which metrics it allows"),
-        (f"edit {_FILES[_WORKFLOW][0]}", f"set RAGSTONE_DATA to your file; pull requests are compared with {branch}"),
+        (command_line("validate", answers or "YOUR_FILE"), "what your own file has and which metrics it allows"),
+        (f"edit {_FILES[_WORKFLOW][0]}", f"RAGSTONE_DATA names your file; pull requests are compared with {branch}"),
+        (f"git add {FILE} {_IGNORED} .github {shlex.quote(data)}", "commit these; later ragstone-labels/, too"),
     ]
     if package == _WHEEL and not Path(_WHEEL).exists():
         steps.append(
@@ -64,14 +76,25 @@ def init(dry_run: bool = shared("dry_run")) -> None:
     next_steps(*steps)
 
 
+def _fit_to(answers: str, columns: dict[str, str]) -> dict[str, str]:
+    """New texts for parts of the templates: the file, its columns, and a condition that it can compute."""
+    from ragstone.engine.catalogue import check
+
+    possible = check(answers, columns=columns).possible
+    guard = next(
+        (f"min = {{ {name} = 0.3 }}" for name in ("token_recall", "k_precision") if name in possible), _MINIMUM
+    )
+    names = "".join(f"{json.dumps(ours)} = {json.dumps(theirs)}\n" for ours, theirs in columns.items())
+    file = f"RAGSTONE_DATA: {json.dumps(answers)}"
+    return {f"RAGSTONE_DATA: {_EXAMPLE}": file, _MINIMUM: guard, "# [map]\n": f"[map]\n{names}"}
+
+
 def _find_package() -> tuple[str, str]:
     """The package for pip in a CI job, by the way in which this one was installed; and the place of a local one.
 
     A package of an index is named by its version, one of a public address by the address. Other machines cannot reach a
     local one, so the job gets a wheel in the repository.
     """
-    import json
-    import shlex
     from importlib import metadata
 
     try:

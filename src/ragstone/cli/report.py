@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from ragstone.errors import UsageError
 
 if TYPE_CHECKING:
     from ragstone.analysis.comparison import Comparison
+    from ragstone.storage.places import Place
     from ragstone.storage.runs import Run
 
 
@@ -45,6 +47,8 @@ def report(
 ) -> None:
     """Write a run or a comparison as one file that opens offline."""
     _check_request(len(runs), baseline, markdown, latex, all_samples)
+    if output and os.path.isdir(output):
+        raise UsageError(f"'{output}' is a folder: -o is the file of the report here; --root names the store")
     load_metrics_files(metrics_file)
     if len(runs) == 1 and _report_watch(runs[0], output, metrics, markdown or latex, quiet):
         return
@@ -66,7 +70,7 @@ def report(
     if output == "-" or (output is None and (markdown or latex)):
         click.echo(text, nl=False)
         return
-    _write(text, output, stored[-1], file_name, quiet)
+    _write(text, output, stored[-1].folder.place, file_name, quiet)
     if not quiet:
         next_steps((command_line("view", root), "look at the samples in a browser"))
 
@@ -94,7 +98,6 @@ def _find_old(run: Run, branch: str, root: str) -> list[Run]:
 
 def _report_watch(name: str, output: str | None, metrics: list[str], other_form: bool, quiet: bool) -> bool:
     """The series of a watch: a table in the terminal, and one HTML file. False if the name is not a watch."""
-    from ragstone.storage.places import open_place
     from ragstone.watch.store import WatchStore
 
     store = WatchStore(name)
@@ -114,11 +117,10 @@ def _report_watch(name: str, output: str | None, metrics: list[str], other_form:
     if output == "-":
         click.echo(page, nl=False)
         return True
-    path = store.place.as_shared() / "watch.html" if output is None else open_place(output)
-    path.write_bytes(page.encode("utf-8", "replace"))
     if not quiet:
         console().print(watch_report(view))
-        click.echo(f"written to {path}")
+    _write(page, output, store.place, "watch.html", quiet)
+    if not quiet:
         next_steps((command_line("view", name), "look at the series and the worst samples in a browser"))
     return True
 
@@ -152,11 +154,11 @@ def _comparison_text(comparison: Comparison, markdown: bool, latex: bool, worst:
     return comparison_html(comparison, worst, all_samples=all_samples)
 
 
-def _write(text: str, output: str | None, run: Run, file_name: str, quiet: bool) -> None:
-    """Writes to the named file, or into the folder of the run."""
+def _write(text: str, output: str | None, folder: Place, file_name: str, quiet: bool) -> None:
+    """Writes to the named file, or into the folder of the run or watch."""
     from ragstone.storage.places import open_place
 
-    path = run.folder.place.as_shared() / file_name if output is None else open_place(output)
+    path = folder.as_shared() / file_name if output is None else open_place(output)
     path.write_bytes(text.encode("utf-8", "replace"))
     if not quiet:
         click.echo(f"written to {path}")

@@ -43,8 +43,9 @@ def run_markdown(run: Run, worst: int = 5) -> str:
     ]
     lines = [
         *([f"**{escape(view.failure)}**", ""] if view.failure else []),
-        f"### {escape(run.name)}: {escape(shown.headline)}",
+        f"### {escape(run.name)}: {escape(shown.statuses_text or shown.headline)}",
         "",
+        *([escape(shown.headline), ""] if shown.statuses_text else []),
         f"{run.info['dataset']['rows']:,} samples, run `{escape(run.id)}`, {totals.get('calls', 0):,} model calls, {cost}",
         "",
         *(part for line in (*view.explanations, shown.disagreement) if line for part in (escape(line), "")),

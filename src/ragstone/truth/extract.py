@@ -207,7 +207,7 @@ def _lack(case: Case) -> str | None:
     if lack := _no_question(case):
         return lack
     if not any(text.strip() for text in case.references):
-        return "no answer and no reference"
+        return "no reference, and no answer that gives one"
     return None if any(passage.text.strip() for passage in passages_of(case)) else "no contexts"
 
 

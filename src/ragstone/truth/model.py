@@ -18,7 +18,10 @@ from ragstone.data.types import Chunk, Fact, Sample
 from ragstone.errors import UsageError
 from ragstone.formats import Reader
 from ragstone.formats.conversations import CONVERSATION_NAMES
+from ragstone.text.refusals import find_refusal
 
+# The provenance of a case whose reference is an unchecked answer of the system.
+SYSTEM_ANSWER = "system answer"
 Standing = Literal["accepted", "proposed", "rejected"]
 
 
@@ -259,9 +262,9 @@ def read_sourced(reader: Reader) -> list[Case]:
 
 
 def sourced_case(sample: Sample) -> Case:
-    """One sample with its contexts as passages; if only an answer is known, it is a proposed reference."""
+    """One sample with its contexts as passages; an answer that does not decline is proposed as a missing reference."""
     case = case_from_sample(sample)
     passages = sample.contexts or [Chunk(text) for text in sample.reference_contexts or ()]
-    if case.references or not sample.answer or case.answerable is False:
+    if case.references or not sample.answer or case.answerable is False or find_refusal(sample.answer):
         return replace(case, passages=passages)
-    return replace(case, passages=passages, references=[sample.answer], standing="proposed")
+    return replace(case, passages=passages, references=[sample.answer], provenance=SYSTEM_ANSWER, standing="proposed")

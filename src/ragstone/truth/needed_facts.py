@@ -32,7 +32,10 @@ from ragstone.truth.model import Case, TruthFact, case_from_sample
 from ragstone.truth.store import Lineage, TruthStore, Version, VersionInfo, parse_reference
 
 SUFFIX = "-facts"
-NO_FACTS = "--facts takes facts from references and chunks, and no row has both"
+NO_FACTS = (
+    "--facts takes facts from references and chunks, and no row has both. Write about 30 right answers into a CSV with the columns "
+    "question and references, then: `ragstone truth import answers.csv NAME` and `ragstone run DATA --truth NAME`"
+)
 
 
 @dataclass(frozen=True)

@@ -241,6 +241,11 @@ def judge_lines(info: RunInfo) -> Iterator[str]:
             f"{_count(local, metrics)} from the local judge, a small model that runs on this machine. Its error on other "
             f"domains is {where}{rest}: ragstone models show local-judge. With your labels: {LABEL}"
         )
+        if not {"references", "facts"} & (info["dataset"].get("present") or {}).keys():
+            yield (
+                "Without references, doubtful rows need a look and are rarely called wrong. Right answers to some questions "
+                "add most: ragstone truth import answers.csv NAME, then ragstone run DATA --truth NAME"
+            )
 
 
 def unsure_text(info: RunInfo) -> str:

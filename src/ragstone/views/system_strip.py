@@ -175,8 +175,9 @@ def _absent(usage: Usage) -> str:
     missing = [name for name in METRICS if name not in usage]
     if not missing:
         return ""
-    words = ", ".join(_WORDS[name] for name in missing)
-    return f"No {words} of the system: add {', '.join(missing)} to the metadata of the rows."
+    if usage:
+        return f"Not in the metadata: {', '.join(missing)}."
+    return f"No {', '.join(_WORDS.values())} of the system: add {', '.join(missing)} to the metadata of the rows."
 
 
 def _largest(values: np.ndarray) -> list[int]:

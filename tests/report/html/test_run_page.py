@@ -13,7 +13,7 @@ from ragstone.report.html import run_page
 from ragstone.report.html.comparison_page import comparison_html
 from ragstone.report.html.run_page import MOST_LISTED, PRINTED, run_html
 from ragstone.report.markdown import run_markdown
-from ragstone.views.diagnosis import headline
+from ragstone.views.diagnosis import DiagnosisView, headline
 from tests.report.pages import Page
 from tests.report.runs import harbour, hostile_rows
 
@@ -29,7 +29,8 @@ def test_the_page_says_what_the_run_says(pages, worse):
     page = Page(pages["run"])
     text = re.sub(r"\s+", " ", page.text("main"))
     found = diagnose(worse)
-    assert headline(found) in text
+    counts = DiagnosisView.of(found).statuses_text
+    assert text.index(counts) < text.index(headline(found)) < text.index("cost of the judge")
     assert f"{found.failing} of {found.decided}" in text
     for item in found.advice:
         assert item.text in text

@@ -10,7 +10,7 @@ import click
 
 from ragstone.cli.evaluation import NOTHING_SCORED
 from ragstone.cli.options import DATA, Reading, argument, model_options, option, reading_options, shared
-from ragstone.cli.output import command_line, next_steps, print_json, showing_progress
+from ragstone.cli.output import command_line, next_steps, print_json, remark, showing_progress
 from ragstone.cli.truth.options import NAME_OR_DATA, author_or_user, describe_calls, open_store, read_named, show_quote
 from ragstone.errors import UsageError
 from ragstone.tools.model_options import ModelOptions
@@ -47,6 +47,7 @@ def extract(
     from ragstone.truth.extract import extract as extract_facts
     from ragstone.truth.extract import make_nuggets
     from ragstone.truth.llm_tasks import Work
+    from ragstone.truth.model import SYSTEM_ANSWER
 
     if to is None and not quote:
         raise UsageError("name the ground truth for the facts with --to NAME, or use --quote")
@@ -58,6 +59,8 @@ def extract(
         show_quote("extract", result.calls, concurrency, json)
         return
     saved, new = _save(result, source.cases, source.name, to, author, note, out)
+    if taken := sum(case.provenance == SYSTEM_ANSWER for case in source.cases):
+        remark(f"{counted(taken, 'answer')} of the data taken as right: check before you accept; refusals are left out")
     if json:
         print_json(_nuggets_as_json(result, saved, new) if nuggets else _as_json(result, saved, new))
     else:
@@ -89,29 +92,21 @@ def _save(
 
 
 def _as_json(found: Extraction, saved: str | None, new: int) -> dict[str, Any]:
-    dropped = [
-        {"case": row.case.id, "citation": item.citation, "verdict": item.check.verdict, "why": item.check.why}
-        for row in found.found
-        for item in row.checked
-        if not item.check.holds
-    ]
-    unsupported = [
-        {"case": row.case.id, "citation": item.citation, "sure": item.support.sure}
-        for row in found.found
-        for item in row.checked
-        if item.check.holds and not item.kept
-    ]
-    held = found.held.held
+    left_out = [(row.case.id, item) for row in found.found for item in row.checked if not item.kept]
     return {
-        "saved": saved,
-        "counts": {**found.counts, "new": new},
+        **_nuggets_as_json(found, saved, new),
         "share": found.held.share,
-        "supporting_share": None if found.supporting is None else found.supporting / held,
-        "facts": {row.case.id: [asdict(fact) for fact in row.facts] for row in found.found},
-        "dropped": dropped,
-        "unsupported": unsupported,
-        "skipped": found.skipped,
-        "failed": found.failed,
+        "supporting_share": None if found.supporting is None else found.supporting / found.held.held,
+        "dropped": [
+            {"case": case, "citation": item.citation, "verdict": item.check.verdict, "why": item.check.why}
+            for case, item in left_out
+            if not item.check.holds
+        ],
+        "unsupported": [
+            {"case": case, "citation": item.citation, "sure": item.support.sure}
+            for case, item in left_out
+            if item.check.holds
+        ],
     }
 
 

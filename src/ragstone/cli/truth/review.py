@@ -27,7 +27,9 @@ _CASES = argument("[CASE]...", "Ids of cases.", None)
 _ALL = option(False, "--all", "Decide on all cases.", DATA)
 _KIND = option([], "--kind", "Only this kind: citation, statement, answer, unanswerable. Repeatable.", DATA)
 _FACT = option([], "--fact", "Only this fact of the case, by number. Repeatable.", DATA, metavar="N", min=1)
-_PROVENANCE = option([], "--provenance", "Only this provenance: synthetic, harvested, judge, manual. Repeatable.", DATA)
+_PROVENANCE = option(
+    [], "--provenance", "Only these: synthetic, harvested, judge, manual, system answer. Repeatable.", DATA
+)
 _LEAST = option(None, "--min-confidence", "Only items at least this certain.", DATA, metavar="SHARE", min=0, max=1)
 _MOST = option(None, "--max-confidence", "Only items at most this certain.", DATA, metavar="SHARE", min=0, max=1)
 _STATUS = option("proposed", "--status", "Status of the items: proposed, accepted or rejected.", DATA)
