@@ -19,12 +19,6 @@ def test_an_unknown_name_suggests_similar_names():
     assert "Did you mean" not in str(errors.UnknownNameError("metric", "zzz", ["recall"]))
 
 
-def test_names_that_begin_with_the_unknown_one_come_first():
-    known = [f"c-{conversation}#{turn}" for conversation in (101, 109) for turn in (1, 2)]
-    assert errors.nearest("C-101", known) == ["c-101#1", "c-101#2", "c-109#1"]
-    assert errors.nearest("", known) == []
-
-
 def test_many_problems_are_cut_and_counted():
     problems = [errors.Problem(f"is {n}", f"row {n}", "id", "fill it in") for n in range(30)]
     lines = str(errors.InputError("data.csv", problems, total=35)).splitlines()

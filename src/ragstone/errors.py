@@ -174,13 +174,10 @@ LONGEST_NAME = 200
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
-    """The known names that begin with a name that is cut off, then those that are most similar to a misspelled name."""
+    """The known names that are most similar to a misspelled name."""
     import difflib  # noqa: PLC0415  (only mistakes need it, and `--help` should not wait for it)
 
     if len(name) > LONGEST_NAME:
         return []
     by_folded = {candidate.lower(): candidate for candidate in known}
-    folded = name.lower()
-    longer = [one for one in by_folded if folded and one.startswith(folded)]
-    close = difflib.get_close_matches(folded, by_folded, n=most, cutoff=cutoff)
-    return [by_folded[match] for match in dict.fromkeys([*longer, *close])][:most]
+    return [by_folded[match] for match in difflib.get_close_matches(name.lower(), by_folded, n=most, cutoff=cutoff)]

@@ -86,9 +86,9 @@ def find_row(ids: pa.ChunkedArray, wanted: str) -> int:
     if wanted.isdecimal() and 1 <= int(wanted) <= len(ids):
         return int(wanted) - 1
     known = ids.to_pylist()
-    raise UnknownNameError(
-        "sample", wanted, known, f"The run has {len(known)}, from {known[0]} to {known[-1]}." if known else ""
-    )
+    hint = f"The run has {len(known)}, from {known[0]} to {known[-1]}." if known else ""
+    turns = [name for name in known if name.startswith(wanted)]  # of a conversation
+    raise UnknownNameError("sample", wanted, known, hint, turns[:3])
 
 
 def _find_cell(cells: Iterable[Cell], wanted: str, run: Run) -> tuple[Cell, Metric | None]:
