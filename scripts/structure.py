@@ -48,15 +48,15 @@ from source_tree import (
 # A new capability raises the budget of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 497,
-    "cli": 7_442,
+    "cli": 7_445,
     "web": 6_888,
     "report + views": 9_882,
     "api": 707,
     "notify": 842,
     "watch": 2_325,
     "sweep": 1_477,
-    "analysis": 6_246,
-    "truth": 7_251,
+    "analysis": 6_251,
+    "truth": 7_261,
     "stress": 1_967,
     "agreement": 3_597,
     "engine": 4_596,
@@ -64,7 +64,7 @@ BUDGETS = {
     "tools": 5_691,
     "llm": 7_245,
     "models": 3_439,
-    "formats": 8_168,
+    "formats": 8_237,
     "platforms": 830,
     "storage": 2_282,
     "http": 310,
@@ -76,7 +76,7 @@ BUDGETS = {
     "root": 691,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas.
-MAX_LINES = 101_726
+MAX_LINES = 101_813
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

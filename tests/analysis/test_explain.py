@@ -38,7 +38,7 @@ def test_a_row_by_id_or_number():
 
 def test_the_name_of_a_conversation_suggests_its_turns():
     ids = pa.chunked_array([[f"c-{conversation}#{turn}" for conversation in (109, 101) for turn in (1, 2)]])
-    with pytest.raises(UnknownNameError, match="Did you mean c-101#1 or c-101#2[?]"):
+    with pytest.raises(UnknownNameError, match=r"Did you mean c-101#1 or c-101#2\?"):
         find_row(ids, "c-101")
 
 
