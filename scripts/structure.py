@@ -48,35 +48,35 @@ from source_tree import (
 # A new capability raises the budget of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 497,
-    "cli": 7_445,
+    "cli": 7_475,
     "web": 6_888,
-    "report + views": 9_882,
+    "report + views": 9_893,
     "api": 707,
     "notify": 842,
     "watch": 2_325,
     "sweep": 1_477,
-    "analysis": 6_251,
-    "truth": 7_261,
+    "analysis": 6_279,
+    "truth": 7_265,
     "stress": 1_967,
     "agreement": 3_597,
     "engine": 4_596,
     "metrics + evidence_functions": 6_699,
-    "tools": 5_691,
+    "tools": 5_693,
     "llm": 7_245,
     "models": 3_439,
-    "formats": 8_237,
+    "formats": 8_274,
     "platforms": 830,
     "storage": 2_282,
     "http": 310,
     "registry": 1_203,
     "data": 2_101,
     "stats": 3_157,
-    "text": 6_096,
+    "text": 6_101,
     "examples": 120,
     "root": 691,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas.
-MAX_LINES = 101_813
+MAX_LINES = 101_930
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
