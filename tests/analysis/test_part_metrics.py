@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+import ragstone
 import ragstone.metrics
+from ragstone.analysis.diagnosis import RIGHT_WITH_FACTS, diagnose
 from ragstone.analysis.part_metrics import (
     LEAST_ROWS,
     NOT_MEASURED,
@@ -18,6 +20,7 @@ from ragstone.data.summary import ALL, SummaryRow
 from ragstone.registry import CATALOGUE, metric
 from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.storage.run_info import MetricInfo, RunInfo
+from ragstone.storage.runs import open_run
 
 RECALL, USE, MADE_UP = "ragchecker.claim_recall", "ragchecker.context_utilization", "ragchecker.hallucination"
 BY_NAME = {sign.metric: sign for sign in list_signs()}
@@ -172,3 +175,24 @@ def test_people_need_a_measured_error_and_an_interval():
     assert people_dict(info([RECALL]), alone)["reason"] == "there are too few scores"
     assert people_dict(info(), scored)["reason"] == NOT_MEASURED
     assert people_dict(info(signature=f"{RECALL}|v1|checker:openai/x,temperature=0"), scored) is None
+
+
+def test_a_metric_of_the_user_is_read_next_to_the_right_answers(tmp_path, catalogue):
+    @metric("polite", family="own", bounds=(0, 1), good=1.0)
+    def polite(answer: str) -> float:
+        """Whether it says please."""
+        return float("please" in answer)
+
+    rows = [
+        {
+            "question": f"When does boat {number} leave?",
+            "answer": "At nine.",
+            "references": ["At nine."],
+            "contexts": [f"Boat {number} leaves at nine."],
+            "facts": [{"text": f"Boat {number} leaves at nine."}],
+        }
+        for number in range(3)
+    ]
+    run = ragstone.evaluate(rows, ["polite", "fact_recall", "token_f1"], tmp_path)
+    names = [reading.sign.metric for reading in diagnose(open_run(run.path)).readings]
+    assert {"polite", RIGHT_WITH_FACTS.metric} <= {*names}

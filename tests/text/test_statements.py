@@ -271,3 +271,8 @@ def test_a_short_answer_is_completed_by_the_last_question_only():
 )
 def test_a_statement_is_shown_without_the_question_that_completes_it(question, answer, shown):
     assert [without_question(question, one) for one in statements(question, answer)] == shown
+
+
+def test_the_user_is_not_what_a_pronoun_means():
+    assert statements("Do I need a liner?", "Yes, it is compulsory.") == ["It is compulsory."]
+    assert statements("Does Marta pay?", "She pays half.") == ["Marta pays half."]

@@ -192,7 +192,8 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -
     # Of a language model that is at chance in its exam, or goes by positions
     doubted = {metric.metric for metric in run.info.metrics if metric.signature.llms and run.info.doubts_judge}
     readings = read_signs(rows, attainable, local, people, doubted, run.info.metrics)
-    if not any(reading.sign.decides and reading.sign.part == "generator" for reading in readings):
+    signs = [reading.sign for reading in readings if reading.sign.decides and not reading.sign.is_own]
+    if all(sign.part != "generator" for sign in signs):
         readings += _right_with_facts(outcomes)
     others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local, people)
     if by_facts:

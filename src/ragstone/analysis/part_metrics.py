@@ -38,6 +38,8 @@ class Sign:
     # Ignored if the run has one of these more informative metrics.
     unless: tuple[str, ...] = ()
     share_of_chunks: bool = False
+    # A user's metric; those of Ragstone have an order.
+    is_own: bool = False
 
 
 def list_signs(metrics: Iterable[MetricInfo] = ()) -> list[Sign]:
@@ -60,7 +62,7 @@ def list_signs(metrics: Iterable[MetricInfo] = ()) -> list[Sign]:
 def _sign(name: str, judges: str, good: Threshold, advice: str, better: Direction) -> Sign:
     part: SystemPart = "retriever" if judges in ("contexts", "ranking") else "generator"
     decides = good.decides and better != "none"
-    return Sign(name, part, good.limit, advice, better, decides, tuple(good.unless), good.share_of_chunks)
+    return Sign(name, part, good.limit, advice, better, decides, tuple(good.unless), good.share_of_chunks, good.order == Threshold.order)
 
 
 def _read_good(stored: Any) -> Threshold | None:

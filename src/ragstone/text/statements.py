@@ -208,6 +208,6 @@ def _stand_alone(statement: str, question: str) -> str:
     """Replace a pronoun at the start by the only name in the question."""
     pronoun = _PRONOUN.match(statement)
     named = names(question) if pronoun else []
-    if not pronoun or len(named) != 1 or not named[0][:1].isupper():
+    if not pronoun or len(named) != 1 or not named[0][:1].isupper() or named[0] == "I":
         return statement
     return f"{named[0]}{chr(39) + 's' if pronoun[2] else ''}{statement[pronoun.end() :]}"
