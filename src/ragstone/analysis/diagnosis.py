@@ -31,6 +31,7 @@ from ragstone.analysis.sample_evidence import Case, read_cases, read_cases_at, t
 from ragstone.data.summary import ALL
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
+from ragstone.registry.specs import Threshold
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.runs import Run, read_batches
 
@@ -192,8 +193,8 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -
     # Of a language model that is at chance in its exam, or goes by positions
     doubted = {metric.metric for metric in run.info.metrics if metric.signature.llms and run.info.doubts_judge}
     readings = read_signs(rows, attainable, local, people, doubted, run.info.metrics)
-    signs = [reading.sign for reading in readings if reading.sign.decides and not reading.sign.is_own]
-    if all(sign.part != "generator" for sign in signs):
+    ours = [reading.sign for reading in readings if reading.sign.order < Threshold.order]
+    if not any(sign.decides and sign.part == "generator" for sign in ours):
         readings += _right_with_facts(outcomes)
     others = read_signs({name: everything[name] for name in local & everything.keys()}, attainable, local, people)
     if by_facts:

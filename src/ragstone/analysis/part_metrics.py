@@ -35,11 +35,9 @@ class Sign:
     better: Literal["higher", "lower", "none"] = "higher"
     # Whether a bad value means that its part limits quality, or only leads to advice.
     decides: bool = True
-    # Ignored if the run has one of these more informative metrics.
-    unless: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()  # Ignored if the run has one of these more informative metrics.
     share_of_chunks: bool = False
-    # A user's metric; those of Ragstone have an order.
-    is_own: bool = False
+    order: int = Threshold.order  # That of a user's metric; those of Ragstone come before.
 
 
 def list_signs(metrics: Iterable[MetricInfo] = ()) -> list[Sign]:
@@ -48,21 +46,19 @@ def list_signs(metrics: Iterable[MetricInfo] = ()) -> list[Sign]:
     `metrics` of a run are added if the catalogue does not have them: their metrics file is not loaded.
     """
     known = list(CATALOGUE.metrics())
-    signs = [
-        (spec.good, _sign(spec.name, spec.judges, spec.good, spec.advice, spec.better)) for spec in known if spec.good
-    ]
+    signs = [_sign(spec.name, spec.judges, spec.good, spec.advice, spec.better) for spec in known if spec.good]
     names = {spec.name for spec in known}
     for metric in metrics:
         if metric.metric not in names and (good := _read_good(metric.get("good"))):
             judges, advice = str(metric.get("judges")), str(metric.get("advice") or "")
-            signs.append((good, _sign(metric.metric, judges, good, advice, cast(Direction, metric.better))))
-    return [sign for good, sign in sorted(signs, key=lambda pair: (PARTS.index(pair[1].part), pair[0].order))]
+            signs.append(_sign(metric.metric, judges, good, advice, cast(Direction, metric.better)))
+    return sorted(signs, key=lambda sign: (PARTS.index(sign.part), sign.order))
 
 
 def _sign(name: str, judges: str, good: Threshold, advice: str, better: Direction) -> Sign:
     part: SystemPart = "retriever" if judges in ("contexts", "ranking") else "generator"
     decides = good.decides and better != "none"
-    return Sign(name, part, good.limit, advice, better, decides, tuple(good.unless), good.share_of_chunks, good.order == Threshold.order)
+    return Sign(name, part, good.limit, advice, better, decides, tuple(good.unless), good.share_of_chunks, good.order)
 
 
 def _read_good(stored: Any) -> Threshold | None:
