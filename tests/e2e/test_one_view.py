@@ -79,7 +79,8 @@ def first_table(text):
 
 def terminal_rows(text):
     """The rows of the first table in a terminal."""
-    found = re.findall(r"^  (\S+)\s[↑↓ ]\s+(\S+)\s+(\S+)", text.partition("--full")[0], flags=re.MULTILINE)
+    table = text.partition("\nmetric ")[2].partition("explored metrics")[0]
+    found = re.findall(r"^  (\S+)\s[↑↓ ]\s+(\S+)\s+(\S+)", table, flags=re.MULTILINE)
     return [list(row) for row in found]
 
 
@@ -109,7 +110,11 @@ def test_a_comparison(runs, store, get, cli, monkeypatch):
 
     causes = [[row["name"], str(row["before"]), str(row["after"])] for row in told["causes"]]
     assert len(causes) > 3
-    line = f"A → B: {', '.join(f'{name} {old} → {new}' for name, old, new in causes)}."
+    look = [(row["name"], row["look_before"], row["look_after"]) for row in told["causes"]]
+    changes = [
+        ", ".join(f"{name} {old} → {new}" for name, old, new in rows if int(old) or int(new)) for rows in (causes, look)
+    ]
+    line = f"A → B: {'; of rows to look at: '.join(filter(None, changes))}."
     assert line in " ".join(terminal.split())
     assert line in markdown
     for page in (report, notebook, viewer):
@@ -158,15 +163,17 @@ def test_a_run(runs, store, get, cli, monkeypatch):
     ):
         assert [list(row) for row in rows if row[0] != drop] == headlines
 
-    causes = {one["cause"]: (one["main_of"], one["samples"]) for one in told["causes"]}
-    assert {one["name"]: (one["main"], one["samples"]) for one in twin["diagnosis"]["causes"]} == causes
+    causes = {one["cause"]: (one["main_of"], one["look"], one["samples"]) for one in told["causes"]}
+    assert {one["name"]: (one["main"], one["look"], one["samples"]) for one in twin["diagnosis"]["causes"]} == causes
     shown = {row[0].partition("\n")[0]: row for row in table_rows(section(report, "causes", "</section>"))}
     folded = {
-        cells[0]: cells for cells in re.findall(r"^\| (.+?) \| \w+ \| (\d+) \| (\d+) \|", markdown, flags=re.MULTILINE)
+        cells[0]: cells
+        for cells in re.findall(r"^\| (.+?) \| \w+ \| (\d.*?) \| (\d+) \|", markdown, flags=re.MULTILINE)
     }
-    for name, (main, samples) in causes.items():
-        assert shown[name][4] == str(samples)
-        assert folded[name][1:] == (str(main), str(samples))
+    for name, (main, look, samples) in causes.items():
+        wrong = f"{main - look} + {look} to look at" if look else str(main)
+        assert shown[name][2:5:2] == ["–" if shown[name][1] == "information" else wrong, str(samples)]
+        assert folded[name][1:] == (wrong, str(samples))
 
     worst = [sample.id for sample in run.worst(SHOW)]
     listed = re.search(r"the \d worst samples.*", markdown, flags=re.DOTALL)[0]

@@ -85,8 +85,8 @@ def _causes(view: DiagnosisView) -> list[str]:
     numbers = columns("main cause of", "samples")
     table = Table([*columns("cause", "part", align="left"), *numbers, Column("meaning")])
     for cause in view.causes:
-        look = f" ({cause.look:,} to look at)" if cause.look else ""
-        table.add(cause.name, cause.part or "information", f"{cause.main:,}{look}", f"{cause.samples:,}", cause.meaning)
+        main = f"{cause.main - cause.look:,}{f' + {cause.look:,} to look at' if cause.look else ''}"
+        table.add(cause.name, cause.part or "information", main, f"{cause.samples:,}", cause.meaning)
     notes = [part for note in view.notes for part in (escape(note), "")]
     return [*_folded(f"why {view.failing_text}", table), *notes]
 

@@ -170,7 +170,7 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
             else:
                 unasked.append(sample.id)
     if not cases:
-        hint = "none of its ids is in --for" if questions else "--for RUN|FILE reads the questions of its ids"
+        hint = "none of its ids is in --questions" if questions else "--questions RUN|FILE reads their questions"
         raise UsageError(f"{reader.name} has no sample with a question; {hint}")
     notes = []
     if unasked:

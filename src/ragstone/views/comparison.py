@@ -79,22 +79,10 @@ class MetricChange(Difference):
 
     def as_dict(self) -> dict[str, Any]:
         """For pages and the JSON of the viewer."""
-        names = (
-            "metric",
-            "arrow",
-            "before",
-            "after",
-            "difference",
-            "low",
-            "high",
-            "detectable",
-            "pairs",
-            "tone",
-            "drawn",
-        )
+        values = ["metric", "arrow", "before", "after", "difference", "low", "high", "detectable", "pairs"]
         tally = self.tally._asdict() if self.tally else None
         more = {"p": self.corrected_p, "verdict": self.word, "note": self.note, "tally": tally}
-        return {name: getattr(self, name) for name in (*names, "part", "headline")} | more
+        return {name: getattr(self, name) for name in (*values, "tone", "drawn", "part", "headline")} | more
 
 
 class CauseChange(NamedTuple):
@@ -401,7 +389,8 @@ def method_line(comparison: Comparison, detectable: bool = True, tested: bool = 
         else f"The verdict is better or worse if a sign-flip test, {correction}, has p below {limit}; "
         "a wider terminal or --json shows p."
     )
-    words = " Metrics of a local judge allow for other words." * any(one.rewording for one in comparison.metrics)
+    judged = "Metrics of a local judge allow for other words; their means are raw, those with ≈ in a run are corrected."
+    words = f" {judged}" if any(one.rewording for one in comparison.metrics) else ""
     return f"Interval of B − A: {100 * settings.level:g} % bootstrap over {units}, per metric.{words} {test}" + (
         " MDE: the smallest true difference that this many pairs detect with 80 % power." if detectable else ""
     )

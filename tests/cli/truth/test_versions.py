@@ -74,16 +74,16 @@ def test_answers_by_id_get_their_questions_from_a_run_or_a_file(cli, data, store
     Path("ids.csv").write_text("id,should_say\nc1#1,At nine.\nc1#2,At ten.\n")
     given = ("--map", "references=should_say")
     refused = cli("truth", "import", "expected.csv", "shop", *given)
-    assert "no sample with a question; --for RUN|FILE reads the questions of its ids" in refused.err
-    done = cli("truth", "import", "expected.csv", "shop", *given, "--for", "log.jsonl")
+    assert "no sample with a question; --questions RUN|FILE reads their questions" in refused.err
+    done = cli("truth", "import", "expected.csv", "shop", *given, "--questions", "log.jsonl")
     assert "1 sample without a question is left out" in done.err
     cases = [(case.id, case.question, case.references) for case in store.read("shop").cases]
     assert cases == [("c1#1", "When?", ["At nine."]), ("c1#2", "On Sunday?", ["At ten."])]
     assert cli("run", "log.jsonl", "--name", "before", "-m", "ari", "-q").code == 0
-    cli("truth", "import", "ids.csv", "again", *given, "--for", "before")
+    cli("truth", "import", "ids.csv", "again", *given, "--questions", "before")
     assert [(case.id, case.question, case.references) for case in store.read("again").cases] == cases
     write(Path("other.jsonl"), [{"id": "x", "question": "Who?"}])
-    assert "none of its ids is in --for" in cli("truth", "import", "ids.csv", "no", *given, "--for", "other.jsonl").err
+    assert "none of its ids is in --questions" in cli("truth", "import", "ids.csv", "no", *given, "--questions", "other.jsonl").err
 
 
 def test_every_format_that_is_written_comes_back(cli, data, store):

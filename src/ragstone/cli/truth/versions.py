@@ -181,7 +181,7 @@ def import_(
     name: str = argument("NAME", NAME),
     reading: Reading = reading_options(),
     replace: bool = option(False, "--replace", "Remove cases that are not in the data."),
-    for_: str | None = option(None, "--for", "Run or file with the questions, by id.", metavar="RUN|FILE"),
+    log: str | None = option(None, "--questions", "Run or file with the questions, by id.", metavar="RUN|FILE"),
     author: str | None = shared("author"),
     note: str = shared("note"),
     out: str = shared("out"),
@@ -203,7 +203,7 @@ def import_(
         old, new = (" --map answer=COLUMN", "") if "references=" in str(error) else ("answer=", "references=")
         words = [word.replace(old, new) for word in (str(error), *error.options)]
         raise UnknownColumnsError(words[0], words[1:]) from error
-    asked = () if for_ is None else read_dataset(for_) if os.path.isfile(for_) else find_run(for_, out).samples
+    asked = () if log is None else read_dataset(log) if os.path.isfile(log) else find_run(log, out).samples
     found = read_cases(reader, {sample.id: sample.question for sample in asked})
     cases = update_cases(earlier, found, replace)
     for text in [*reader.report.notes, *found.notes]:
