@@ -77,6 +77,15 @@ def test_the_most_probable_cause_is_first(cause, kind, chunks, row, judge):
     assert rest == sorted(rest, reverse=True)
 
 
+def test_an_answer_that_declines_in_part_is_wrongly_refused():
+    answer = "I'm afraid the documents do not mention on which day it is closed. Towels cost two euros."
+    outcome = find_causes(
+        case(answer, SILENT, SILENT, ["Towels cost two euros.", CLOSED], [SILENT, YES], [YES, SILENT])
+    )
+    assert (outcome.status, outcome.cause.name) == ("wrong", "wrongly refused")
+    assert outcome.findings[0].why == "chunk 2 contains it, the answer says that it is not known"
+
+
 def test_one_claim_has_one_cause():
     outcome = find_causes(case("It is open on Mondays.", NO, NO, [CLOSED], [YES], [NO]))
     places = [(one.kind, one.number) for one in outcome.findings]

@@ -35,15 +35,13 @@ from ragstone.analysis.row_status import denial_of, foundations, support_of
 from ragstone.analysis.sample_evidence import Case
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.overlap import content_stems
+from ragstone.text.refusals import find_refusal
 from ragstone.text.sentences import sentences
 
 _WEIGHTS = Path(__file__).parent / "likely_causes.json"
-# More precise names of a cause.
-_FAMILY = {SPLIT: MISSING, LOST: MISSING, LOW: IGNORED}
-# From here, words say that something is so; below, that it seems so.
-_SURE = 0.5
-# From here, the verdict is "supported".
-_STATED = 0.65
+_FAMILY = {SPLIT: MISSING, LOST: MISSING, LOW: IGNORED}  # More precise names of a cause.
+_SURE = 0.5  # From here, words say that something is so; below, that it seems so.
+_STATED = 0.65  # From here, the verdict is "supported".
 LIKELY = (MISSING, NOISE, MISREAD, HALLUCINATED, IGNORED)
 
 
@@ -103,7 +101,7 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     denied = [one for one in named if one.cause is MISREAD and one.kind == "answer claim"]
     same = [one for one in named if (one.kind, one.number) == (shown.kind, shown.number)]
     finer = [one for one in named if one.cause is not best]
-    first = (*denied, *same, *finer, shown)[0]
+    first = (*finer, shown)[0] if shown.cause is REFUSED else (*denied, *same, *finer, shown)[0]
     others = [one for one in rated if (one.kind, one.number) != (first.kind, first.number)]
     others.sort(key=lambda one: (not one.cause.fails, -(one.probability or 0.0)))
     return replace(outcome, findings=(first, *others))
@@ -166,10 +164,8 @@ def _read(case: Case, whose: str) -> list[_Read]:
     if whose == "answer":
         verdicts, rows = case.verdicts("answer_claims_in_reference"), foundations(case)
     else:
-        verdicts, together = (
-            case.verdicts("reference_claims_in_answer"),
-            case.verdicts("reference_claims_in_all_contexts"),
-        )
+        verdicts = case.verdicts("reference_claims_in_answer")
+        together = case.verdicts("reference_claims_in_all_contexts")
         rows = [[*row, *together[at : at + 1]] for at, row in enumerate(case.matrix("reference_claims_in_contexts"))]
     claims = case.claims(whose)
     if not len(verdicts) == len(claims) == len(rows) or not all(rows):
@@ -213,6 +209,10 @@ def _show(case: Case, cause: Cause, chance: float) -> Finding:
         return _finding(cause, "answer claim", _missing(said), chance, "no chunk supports it")
     if cause is MISSING:
         return _finding(cause, "reference claim", _missing(wanted), chance, "no retrieved chunk contains it")
+    answer = case.sample.answer or ""
+    if cause is IGNORED and any(find_refusal(answer[one.start : one.end]) for one in sentences(answer)):
+        why = f"chunk {unsaid.chunk} {holds} it, the answer says that it is not known"
+        return _finding(REFUSED, "reference claim", unsaid, chance, why, unsaid.chunk)
     lacks = "leaves it out" if unsaid.lacking >= _SURE else "may leave it out"
     says = "says something else" if unsaid.lacking >= _SURE else "may say otherwise"
     says = "says otherwise" if unsaid.denied >= _SURE else says
