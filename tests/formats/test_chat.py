@@ -25,6 +25,20 @@ def test_one_sample_per_answered_message(tmp_path):
     assert second.metadata == {"conversation": "c1", "turn": 2}
 
 
+@pytest.mark.parametrize("name", ["contexts", "contexts_by_turn"])
+@pytest.mark.parametrize("written", [list, json.dumps])
+def test_contexts_of_the_row_may_be_one_list_per_answer(name, written):
+    said = ["one?", "One.", "two?", "Two."]
+    messages = [{"role": role, "content": text} for role, text in zip(["user", "assistant"] * 2, said, strict=True)]
+    row = {"messages": messages, name: written([["a", "b"], [{"id": "c", "text": "d"}]])}
+    first, second = read_dataset([row])
+    assert (first.contexts, second.contexts) == ([Chunk("a"), Chunk("b")], [Chunk("d", "c")])
+    assert second.history[1] == Turn("assistant", "One.")
+    assert [one.contexts for one in read_dataset([{**row, name: ["a", "b"]}])] == [None, [Chunk("a"), Chunk("b")]]
+    with pytest.raises(InputError, match="entry 1 must be a text"):
+        read_dataset([{**row, name: [["a"], ["b"], ["c"]]}])
+
+
 def test_sharegpt():
     turns = [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]
     (sample,) = read_dataset([{"id": "x", "conversations": turns, "topic": "t"}])

@@ -158,14 +158,13 @@ def messages_column(source: Source) -> str | None:
 def _expand_row(row: _Row, made: Counter[str], read: _Read, roles: Mapping[str, str]) -> list[_Row]:
     """The exchanges of a row; a role that is not known is a problem, because its message may be a question or an answer."""
     if role := next((found for key in _MESSAGES if (found := unknown_role(row.get(key), roles))), None):
-        return [
-            {"question": Unfit(f"has a message with the role {role!r}", "a role is user, assistant, system or tool")}
-        ]
+        problem = Unfit(f"has a message with the role {role!r}", "a role is user, assistant, system or tool")
+        return [{"question": problem}]
     return _expand(row, made, read)
 
 
 def _expand(row: _Row, made: Counter[str], read: _Read) -> list[_Row]:
-    """The exchanges of a conversation; contexts and references of the row belong to the last one."""
+    """The exchanges of a conversation; contexts and references of the row are those of the last one, or contexts of each."""
     row = {key: value for key, value in row.items() if value is not None}
     key = next((name for name in _MESSAGES if name in row), _MESSAGES[0])
     turns = read(row.pop(key, None))
@@ -174,11 +173,13 @@ def _expand(row: _Row, made: Counter[str], read: _Read) -> list[_Row]:
     if not rows:
         problem = Unfit("has no user message with a reply", "write [{role: user, content}, {role: assistant, content}]")
         return [{"question": problem}]
-    references = next((row.pop(key) for key in _REFERENCES if key in row), None)
-    if references is not None:
+    if (references := next((row.pop(key) for key in _REFERENCES if key in row), None)) is not None:
         rows[-1]["references"] = one_text(references)
-    if (contexts := read_chunks(row.pop("contexts", None))) is not None:
-        rows[-1]["contexts"] = contexts
+    given = unpack(row.pop("contexts", row.pop("contexts_by_turn", None)))
+    each = isinstance(given, list) and len(given) == len(rows) and all(isinstance(one, list) for one in given)
+    for found, some in zip(rows if each else rows[-1:], given if each else [given], strict=True):
+        if (contexts := read_chunks(some)) is not None:
+            found["contexts"] = contexts
     # Time, tokens and price of the row are those of its last answer.
     other = {key: value for key, value in row.items() if key not in USAGE_NAMES}
     return [*({**other, **found} for found in rows[:-1]), {**row, **rows[-1]}]

@@ -186,8 +186,7 @@ def conversation_rows(turns: Sequence[Mapping[str, Any]], name: Any, made: Count
 
     A conversation without a name gets one made from its content; `made` counts these, so that a repeated one is numbered.
     """
-    known = plain(name)
-    label = "" if known is None else str(known)
+    label = "" if (known := plain(name)) is None else str(known)
     if not label:
         content = canonical_json([[turn["role"], turn["text"]] for turn in turns])
         label = f"c-{hashlib.blake2b(content.encode(), digest_size=5).hexdigest()}"
