@@ -240,12 +240,18 @@ def test_a_polite_opening_is_no_statement(opening, rest):
     assert [text.casefold() for text in statements("How is it?", f"{opening} {rest}")] == [rest.casefold()]
 
 
+def test_a_hope_is_no_statement():
+    assert statements("Fine, thanks!", "You're welcome! I hope the replacement arrives soon.") == []
+    assert statements("When?", "We hope to see you on Friday! It opens at nine.") == ["It opens at nine."]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "Thank you notes are sent to donors of 100 euros.",
         "Hello Kitty mugs cost 9 euros.",
         "Hi-fi sets are sold upstairs.",
+        "We hope for rain in May; the dam is half empty.",
     ],
 )
 def test_a_statement_that_begins_like_a_greeting_stays(text):

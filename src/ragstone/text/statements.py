@@ -54,7 +54,7 @@ _SHORT_ANSWER = late_pattern(
 # Greetings and offers of help.
 _COURTESY = late_pattern(
     r"(?:(?:great|good|excellent) question|you['’]?re welcome|(?:i am|i['’]m)? ?(?:so |very )?sorry (?:to \w+|this|that|for)|"
-    r"congratulations|(?:please )?(?:let me know|feel free)|i hope (?:this|that)|hope (?:this|that) helps|(?:gladly|sure|certainly|"
+    r"congratulations|(?:please )?(?:let me know|feel free)|i hope (?:this|that)|(?:i|we) hope [^.;:,]{0,60}[.!]?$|hope (?:this|that) helps|(?:gladly|sure|certainly|"
     r"of course|no problem|my pleasure|absolutely|gerne?|con (?:mucho )?gusto|avec plaisir)[.!]?$|"
     r"(?:have|happy|enjoy|good luck|get well)[^.]{0,30}!$|"
     r"(?:(?:i['’]m|i am|i['’]d be|i would be|we['’]re|we are) )?(?:always |very |so )?(?:happy|glad|pleased|delighted) "
