@@ -163,6 +163,14 @@ def test_a_run(runs, store, get, cli, monkeypatch):
     ):
         assert [list(row) for row in rows if row[0] != drop] == headlines
 
+    [row] = [part for part in get("/runs").split("<tr") if f'href="/runs/{run.id}"' in part]
+    listed = {name: plain(cell) for name, cell in re.findall(r'data-label="([^"]+)"[^>]*>([^<]*)</td>', row)}
+    shown = {one["metric"]: one["shown"] for one in twin["metrics"]}
+    assert {name: cell for name, cell in listed.items() if name in shown} == {
+        name: shown[name] for name in listed if name in shown
+    }
+    assert any(cell.startswith("≈") for cell in listed.values())
+
     causes = {one["cause"]: (one["main_of"], one["look"], one["samples"]) for one in told["causes"]}
     assert {one["name"]: (one["main"], one["look"], one["samples"]) for one in twin["diagnosis"]["causes"]} == causes
     shown = {row[0].partition("\n")[0]: row for row in table_rows(section(report, "causes", "</section>"))}

@@ -9,6 +9,8 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlencode
 
+from ragstone.analysis.part_metrics import people_of
+from ragstone.data.summary import SummaryRow
 from ragstone.errors import DamagedError, StorageError
 from ragstone.report.html.run_page import describe_run
 from ragstone.storage.runs import Run, RunFolder
@@ -152,7 +154,7 @@ def _sorted(library: Library, runs: list[Run], state: RunsState) -> list[Run]:
     kind, _, name = state.sort.partition(":")
     values: dict[str, Any]
     if f"{kind}:" == _METRIC:
-        values = {run.id: row.mean if (row := library.summary(run).get(name)) else None for run in runs}
+        values = {run.id: _quoted(run, row) if (row := library.summary(run).get(name)) else None for run in runs}
     elif f"{kind}:" == _SYSTEM and name in _SYSTEM_COLUMNS:
         values = {run.id: getattr(library.figures(run), _SYSTEM_COLUMNS[name]) for run in runs}
     elif f"{kind}:" == _PARAM:
@@ -165,6 +167,12 @@ def _sorted(library: Library, runs: list[Run], state: RunsState) -> list[Run]:
     known = [run for run in runs if values[run.id] is not None]
     known.sort(key=lambda run: _sort_key(values[run.id]), reverse=state.descending)
     return [*known, *(run for run in runs if values[run.id] is None)]
+
+
+def _quoted(run: Run, row: SummaryRow) -> float | None:
+    """Return the number to quote, as on the page of the run."""
+    people = people_of(run.info, [row]).get(row.metric)
+    return people.mean if people else row.mean
 
 
 def _sort_key(value: Any) -> tuple[bool, float, str]:
@@ -262,6 +270,7 @@ def _row(
             {
                 "metric": name,
                 "mean": row.mean if row else None,
+                "quoted": _quoted(run, row) if row else None,
                 "low": row.ci_low if row else None,
                 "high": row.ci_high if row else None,
             }
