@@ -13,10 +13,12 @@ import pytest
 import ragstone
 from ragstone.analysis import row_moves
 from ragstone.analysis.cause_names import Outcome
+from ragstone.analysis.comparison import compare_runs
 from ragstone.analysis.gate_conditions import NOT_WORSE, parse_checks, read_checks
 from ragstone.analysis.gates import check_gate, check_so_far, check_without_baseline
 from ragstone.errors import UsageError
 from ragstone.report.gates import gate_dict, gate_junit, undecided_line
+from ragstone.views.comparison import ComparisonView
 from tests.analysis.scored import declare, make_run
 
 _FILE = Path(__file__).with_name("rows_in_two_versions.jsonl")
@@ -143,6 +145,13 @@ def test_a_run_without_the_chunks_of_the_baseline_is_not_compared(tmp_path, monk
     assert (check.outcome, check.lost) == ("cannot tell", 4)
     assert check.why == "the baseline was judged by its chunks, this run was not: rows cannot be compared"
     assert replace(found, inconclusive="pass").exit_code == 4
+    alone = [ragstone.evaluate([{**row, "references": None} for row in data], None, tmp_path) for _ in range(2)]
+    [check] = ragstone.gate(alone[1], against=alone[0], max_new_failures=0).checks
+    assert (check.outcome, check.why) == ("passes", "without right answers few rows can fail")
+    view = ComparisonView.diagnosed(compare_runs(alone[0], before))
+    words = f"{view.labels[1]} was judged by its references, {view.labels[0]} was not"
+    assert view.headline == f"The rows cannot be compared: {words}."
+    assert (view.moves, view.causes, view.moved) == (None, None, ())
 
 
 def test_what_outputs_say(gate):

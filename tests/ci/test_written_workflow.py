@@ -1,5 +1,6 @@
 """The workflow that `ragstone init` writes: its scripts run in a real bash, in a new repository."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -149,6 +150,21 @@ def test_as_written_it_passes_and_warns_about_the_example(make_repository):
     # Runs are not committed.
     status = subprocess.run(["git", "status", "--porcelain"], cwd=repository.folder, capture_output=True, text=True)
     assert "ragstone-store" not in status.stdout
+
+
+@pytest.mark.slow
+def test_right_answers_in_the_repository_are_used(make_repository):
+    repository = make_repository()
+    repository.change("RAGSTONE_DATA: answers.example.jsonl", "RAGSTONE_DATA: plain.csv")
+    repository.change('RAGSTONE_TRUTH: ""', "RAGSTONE_TRUTH: right.csv")
+    (repository.folder / "plain.csv").write_text("question,answer\nWhen does it open?,At nine.\n")
+    (repository.folder / "right.csv").write_text("question,references\nWhen does it open?,At ten.\n")
+    # The second time, the ground truth is in the store.
+    for count in (1, 2):
+        failed, log, _ = repository.push()
+        assert failed is None, log
+        runs = [json.loads((run / "run.json").read_text()) for run in (repository.cache / "runs").iterdir()]
+        assert [run["truth"]["name"] for run in runs] == ["right-answers"] * count
 
 
 def test_a_missing_wheel_is_an_error_that_says_what_to_do(make_repository):

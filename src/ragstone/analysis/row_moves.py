@@ -166,17 +166,14 @@ def _test(run: Run, pairs: Alignment, moves: Sequence[Move], settings: Settings)
     return float(sign_flip_test(changes[:, None], labels, settings.resamples, settings.seed)[0])
 
 
-def unlike_judgements(before: Run, after: Run) -> str:
-    """Why the probabilities of the rows of two runs cannot be compared; empty if they can."""
+def unlike_judgements(before: Run, after: Run, names: tuple[str, str] = ("the baseline", "this run")) -> str:
+    """Why the probabilities of the rows of two runs cannot be compared; empty if they can. `names` are those of the runs."""
     for name, change in differing_signatures(before, after).items():
         metric = after.info.metric(name)
         if metric and (metric.signature.llms or metric.signature.is_local):
             return f"the judges differ: {change}"
     # A file without chunks looks less wrong, one with references more.
-    for one, other, words in (
-        (before, after, ("the baseline", "this run")),
-        (after, before, ("this run", "the baseline")),
-    ):
+    for one, other, words in ((before, after, names), (after, before, names[::-1])):
         gone = set(one.info.evidence) - set(other.info.evidence)
         if parts := " and ".join(part for part, names in _JUDGED_BY.items() if gone & names):
             return f"{words[0]} was judged by its {parts}, {words[1]} was not"
@@ -215,6 +212,8 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
     why = [f"{name_some(failing, 5)} newly failing", *why] if failing else why
     if rising := rising_text(moves, pairs, 5):
         why.append(rising)
+    if [part for part, names in _JUDGED_BY.items() if names & set(after.info.evidence)] == ["chunks"]:
+        why.append("without right answers few rows can fail")
     count, limit = len(moves.newly_failing), len(moves.fixed) if check.is_test else check.limit
     if count <= limit < count + lost and not check.is_test:
         why.append(f"{lost} of the baseline's rows have no judgement now: they may fail")

@@ -38,18 +38,17 @@ def compare(
         raise UsageError("compare needs two runs or more: ragstone compare OLD NEW")
     stored = [find_run(name, out) for name in runs]
     settings = make_settings(cluster, correction)
-    steps = {"out": out, "metrics_file": metrics_file}
+    alike = False
     if len(stored) == 2 and by is None:
-        _show_two((stored[0], stored[1]), metrics, slices, settings, anyway, show, full, markdown, json)
-        gate = command_line("gate", runs[1], against=runs[0], max_new_failures="0", **steps)  # type: ignore[arg-type]
+        alike = _show_two((stored[0], stored[1]), metrics, slices, settings, anyway, show, full, markdown, json)
     else:
         if slices:
             raise UsageError("--slice needs exactly two runs; leave it out to rank more")
         _show_many(stored, metrics, settings, anyway, by, markdown, json)
-        gate = ""
     if not json and not markdown:
+        gate = command_line("gate", runs[1], against=runs[0], max_new_failures="0", out=out, metrics_file=metrics_file)
         view = (command_line("view", out), "look at the samples in a browser")
-        next_steps(*([(gate, "check this in CI")] if gate else []), view)
+        next_steps(*([(gate, "check this in CI")] if alike else []), view)
 
 
 def make_settings(cluster: str | None, correction: str) -> Settings:
@@ -71,7 +70,8 @@ def _show_two(
     full: bool,
     markdown: bool,
     json: bool,
-) -> None:
+) -> bool:
+    """Shows the comparison, and returns whether rows are compared."""
     from ragstone.analysis.comparison import compare_runs
     from ragstone.report.comparison import ComparisonReport
     from ragstone.report.markdown import comparison_markdown
@@ -84,6 +84,7 @@ def _show_two(
         click.echo(comparison_markdown(view, show))
     else:
         console().print(ComparisonReport(view, show, full or bool(metrics)))
+    return view.moves is not None
 
 
 def _show_many(

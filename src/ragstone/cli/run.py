@@ -268,25 +268,24 @@ def _missing_column(finished: Run) -> str:
 
 
 def _run_of_same_questions(finished: Run, out: str) -> Run | None:
-    """The newest other run with most of the questions of this run, among the newest ones."""
+    """The newest other run with most of the questions of this run and judged alike, among the newest ones."""
     from itertools import islice
 
     from ragstone.analysis.alignment import align
+    from ragstone.analysis.row_moves import unlike_judgements
     from ragstone.errors import RagstoneError
     from ragstone.storage.places import open_place
     from ragstone.storage.runs import finished_runs
 
-    others = (run for run in finished_runs(open_place(out)) if run.id != finished.id)
+    runs = finished_runs(open_place(out))
+    others = (run for run in runs if run.id != finished.id and not unlike_judgements(run, finished))
     for other in islice(others, _RUNS_LOOKED_AT):
-        if max(other.info.rows, finished.info.rows) > _MOST_ALIGNED:
-            # Reading the questions would take too long.
-            if other.info.rows == finished.info.rows:
-                return other
-            continue
+        sizes = other.info.rows, finished.info.rows
         try:
-            pairs = align(other, finished)
+            # Reading many questions would take too long.
+            same = len(align(other, finished)) if max(sizes) <= _MOST_ALIGNED else sizes[0] * (sizes[0] == sizes[1])
         except RagstoneError:
             continue
-        if 2 * len(pairs) >= min(other.info.rows, finished.info.rows):
+        if 2 * same >= min(sizes):
             return other
     return None

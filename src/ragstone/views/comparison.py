@@ -168,21 +168,22 @@ class ComparisonView:
         only = [line for line in not_compared_lines(comparison) if line.startswith("only in ")]
         refused = [line for line in not_compared_lines(comparison) if not line.startswith("only in ")]
         doubtful = [row for row in metrics if _is_doubtful(row)]
-        both = (judged[0], judged[1]) if judged[0] and judged[1] else None
-        other = unlike_judgements(comparison.before, comparison.after) if both else ""
+        labels = (run_label(comparison.before, comparison), run_label(comparison.after, comparison))
+        unlike = unlike_judgements(comparison.before, comparison.after, labels) if all(judged) else ""
+        both = (judged[0], judged[1]) if judged[0] and judged[1] and not unlike else None
         moves = None
-        if both and not other:
+        if both:
             wrong = (both[0].wrong, both[1].wrong)
             moves = Moves.of(comparison.after, comparison.pairs, wrong, comparison.settings)
         moved, slices = find_moved(comparison, moves, both) if moves and both else ((), ())
         # Few rows with a judgement say little about the others.
         rows = moves_line(moves) if moves and 2 * moves.judged >= moves.pairs else ""
-        unlike = [f"rows: not compared, {other}"] if other else []
+        rows = f"The rows cannot be compared: {unlike}." if unlike else rows
         return cls(
             comparison=comparison,
             headline=rows or headline(comparison),
             summary=headline(comparison) if rows else "",
-            labels=(run_label(comparison.before, comparison), run_label(comparison.after, comparison)),
+            labels=labels,
             counts=_count_verdicts(comparison),
             metrics=tuple(metrics),
             moves=moves,
@@ -191,7 +192,7 @@ class ComparisonView:
             causes=CauseChanges.of(comparison, both) if both else None,
             losses=tuple(sample for sample in reversed(comparison.changed) if sample.gain < 0),
             gains=tuple(sample for sample in comparison.changed if sample.gain > 0),
-            cautions=(*comparison.remarks, *unlike, *refused, *failed_lines(doubtful)),
+            cautions=(*comparison.remarks, *refused, *failed_lines(doubtful)),
             remarks=(*only, *failed_lines([row for row in metrics if row not in doubtful])),
             method=method_line(comparison),
         )
