@@ -141,7 +141,7 @@ def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:
 
 
 def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownColumnsError:
-    shown = _listed(sorted(source.columns))
+    shown = listed(sorted(source.columns))
     text = f"cannot detect the format of {source}. Its columns are {shown}; ours are question, answer, contexts, references and more."
     if not guess.all:
         return UnknownColumnsError(f"{text} Name the columns: --map question=COLUMN --map answer=COLUMN")
@@ -154,7 +154,7 @@ def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownC
     options = map_options(guess.all)
     text += f" A guess by names and content, to be checked: {options}{'' if is_usable else ' --map answer=COLUMN'}"
     if rest:
-        text += f". Not mapped: {_listed(rest)}"
+        text += f". Not mapped: {listed(rest)}"
     return UnknownColumnsError(text, [*shlex.split(options), *_splitting(source, found)] if is_usable else ())
 
 
@@ -167,7 +167,8 @@ def _splitting(source: Source, found: Mapping[str, str]) -> list[str]:
     return texts.options
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first names and the number of the others."""
     more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
     return ", ".join(names[:_MOST_SHOWN]) + more
 

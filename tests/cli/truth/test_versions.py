@@ -83,7 +83,10 @@ def test_answers_by_id_get_their_questions_from_a_run_or_a_file(cli, data, store
     cli("truth", "import", "ids.csv", "again", *given, "--questions", "before")
     assert [(case.id, case.question, case.references) for case in store.read("again").cases] == cases
     write(Path("other.jsonl"), [{"id": "x", "question": "Who?"}])
-    assert "none of its ids is in --questions" in cli("truth", "import", "ids.csv", "no", *given, "--questions", "other.jsonl").err
+    assert (
+        "none of its ids is in --questions"
+        in cli("truth", "import", "ids.csv", "no", *given, "--questions", "other.jsonl").err
+    )
 
 
 def test_every_format_that_is_written_comes_back(cli, data, store):
