@@ -54,11 +54,10 @@ def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
     return back
 
 
-def needs_no_map(source: Source, renames: Mapping[str, str]) -> bool:
-    """Whether a file has all mapped fields under our own names, and none of the columns of the mapping."""
-    columns = source.columns
-    absent = not any(theirs in columns or numbered_columns(theirs, columns) for theirs in renames.values())
-    return absent and renames.keys() <= columns
+def absent_columns(source: Source) -> dict[str, str]:
+    """The mapped columns that a source does not have, and the fields to which they are mapped."""
+    names = [name for name in source.renames if name not in source.columns]
+    return {name: source.renames[name] for name in names if not numbered_columns(name, source.columns)}
 
 
 def map_columns(source: Source) -> None:

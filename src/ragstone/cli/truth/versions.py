@@ -123,12 +123,11 @@ def _show_case(case: Case) -> None:
         details = [fact.standing, fact.provenance, *([f"from {fact.source}"] if fact.source else [])]
         details += [f"{fact.confidence:.0%} sure"] if fact.confidence is not None else []
         click.echo(f"  fact       {fact.text}  [{', '.join(details)}]{f'  {fact.note}' if fact.note else ''}")
+    standing = "" if case.references else _standing(case)
     lines = {
         "passages": len(case.passages) or None,
         "relevance": case.relevance or None,
-        "answerable": None
-        if case.answerable is None
-        else f"{case.answerable}{'' if case.references else _standing(case)}",
+        "answerable": None if case.answerable is None else f"{case.answerable}{standing}",
         "weight": case.weight,
         "provenance": case.provenance,
         "metadata": case.metadata or None,
