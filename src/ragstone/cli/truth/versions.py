@@ -217,7 +217,9 @@ def import_(
     info = store.save(name, cases, author=author_or_user(author), note=note, parent=parent, lineage=lineage)
     if not quiet:
         click.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(counts)}), saved under {out}")
-        next_steps((command_line("truth", "check", name, out=out), "check the citations"))
+        check = (command_line("truth", "check", name, out=out), "check the citations")
+        run = (command_line("run", "DATA", truth=name, out=out), "score answers against it")
+        next_steps(check if any(case.facts for case in cases) else run)
 
 
 _FILES = (".jsonl", ".parquet", ".csv")
