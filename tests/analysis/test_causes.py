@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ragstone.analysis.cause_names import CAUSES
-from ragstone.analysis.causes import DO_NOT_FIT, NOTHING_TO_GO_BY, find_causes
+from ragstone.analysis.causes import DO_NOT_FIT, NO_DATA, NOTHING_TO_GO_BY, find_causes
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk, Claim, Sample
 from ragstone.data.verdict import Verdict
@@ -145,7 +145,9 @@ def test_a_question_that_has_no_answer(answer, findings):
 
 def test_nothing_to_go_by():
     outcome = find_causes(Case(Sample("s", answer="An answer.")))
-    assert (outcome.undecided, outcome.findings, outcome.cause) == (NOTHING_TO_GO_BY, (), None)
+    assert (outcome.undecided, outcome.findings, outcome.cause) == (NO_DATA, (), None)
+    for sample in (Sample("s", answer="An answer.", references=["It."]), Sample("s", contexts=[Chunk("c")])):
+        assert find_causes(Case(sample)).undecided == NOTHING_TO_GO_BY
 
 
 @pytest.mark.parametrize("name", ["reference_claims_in_answer", "answer_claims_in_contexts", "answer_claims"])

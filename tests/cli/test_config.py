@@ -65,7 +65,7 @@ def test_a_map_may_be_a_table(cli, settings, home):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[map]\ncitations = 'nowhere'\n", "unknown column 'nowhere'"),
+        ("[map]\n'contexts.page' = 'nowhere'\n", "no chunk has a part 'nowhere'"),
         ("[map]\nansver = 'answer'\n", "unknown field 'ansver'"),
         ("[map]\nanswer = 'question'\nreferences = 'question'\n", "one column to two fields"),
     ],
@@ -77,22 +77,41 @@ def test_a_wrong_map_of_the_file_says_where_it_is_from(cli, settings, text, word
         assert printed.code == 2
         assert words in printed.err
         assert "The mapping is from [map] in ragstone.toml." in printed.err
-    settings("[run]\nmap = ['citations=nowhere']\n")
+    settings("[run]\nmap = ['ansver=answer']\n")
     assert "The mapping is from [run] map in ragstone.toml." in cli("run", "answers.jsonl").err
     assert "ragstone.toml" not in cli("run", "answers.jsonl", "--map", "answer=elsewhere").err
 
 
-def test_a_map_of_the_file_is_skipped_for_data_with_our_names(cli, settings, home):
-    settings("[map]\nquestion = 'asked'\nanswer = 'reply'\n")
+def test_a_map_of_the_file_is_not_used_for_files_without_its_columns(cli, settings, home):
+    settings("[map]\nquestion = 'asked'\nanswer = 'reply'\nassistant = 'milli'\n")
     printed = cli("run", "answers.jsonl", "-m", "token_f1")
     assert printed.code == 0, printed.err
-    assert "[map] in ragstone.toml is not used: answers.jsonl has none of its columns" in " ".join(printed.err.split())
+    text = "question=asked, answer=reply, assistant=milli of [map] in ragstone.toml is not used: answers.jsonl has no such column"
+    assert text in " ".join(printed.err.split())
     assert "is not used" not in cli("run", "answers.jsonl", "-m", "token_f1", "--quiet").err
     assert "unknown column 'asked'" in cli("run", "answers.jsonl", "--map", "question=asked").err
     rows = [json.loads(line) for line in (home / "answers.jsonl").read_text().splitlines()]
-    lines = [json.dumps({"reply": row.pop("answer"), **row}) for row in rows]
-    (home / "half.jsonl").write_text("\n".join(lines))
-    assert "unknown column 'asked'" in cli("run", "half.jsonl").err
+    (home / "half.jsonl").write_text("\n".join(json.dumps({"reply": row.pop("answer"), **row}) for row in rows))
+    printed = cli("validate", "half.jsonl")
+    assert (printed.code, "question=asked of [map] in ragstone.toml is not used" in " ".join(printed.err.split())) == (
+        0,
+        True,
+    )
+    assert "--map answer=reply" in printed.out
+    (home / "truth.csv").write_text("asked,right answer\nWhen?,At nine.\nWhere?,In Graz.\n")
+    assert cli("truth", "import", "truth.csv", "hours").code == 0
+    assert cli("truth", "check", "truth.csv").code == 0
+    (home / "other.csv").write_text("a,b\n1,2\n")
+    printed = cli("validate", "other.csv")
+    assert "cannot detect the format of other.csv" in printed.err
+    assert "The mapping is from" not in printed.err
+
+
+def test_an_assistant_has_no_column_of_its_own(cli, settings, home):
+    settings("[map]\nassistant = 'milli'\n")
+    (home / "chat.csv").write_text("chat,role,text\n1,Jo,When?\n1,Milli,At nine.\n2,Al,Where?\n2,Milli,In Graz.\n")
+    printed = cli("validate", "chat.csv")
+    assert (printed.code, "is not used" in printed.err) == (0, False), printed.err
 
 
 def test_the_nearest_parent_is_read_and_its_paths_are_its_own(cli, settings, home, monkeypatch):

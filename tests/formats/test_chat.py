@@ -253,12 +253,12 @@ def test_of_two_roles_the_unknown_one_or_the_one_with_chunks_is_the_assistant(fo
 @pytest.mark.parametrize("format", [None, "chat"])
 def test_the_user_names_the_assistant_if_the_log_does_not_show_it(format):
     log = shop_log("maria")
-    with pytest.raises(UnknownColumnsError, match="roles maria and shopbot; which one is the assistant") as asked:
+    with pytest.raises(UnknownColumnsError, match="roles maria, shopbot; which one is the assistant") as asked:
         read_dataset(log, format)
     assert asked.value.options == ["--map", "assistant=shopbot"]
     assert len(read_dataset(log, format, columns={"assistant": "shopbot"})) == 4
     assert read_dataset(log, format, columns={"assistant": "maria"})[0].question == "At nine."
-    with pytest.raises(UnknownColumnsError, match="roles maria and shopbot"):
+    with pytest.raises(UnknownColumnsError, match="roles maria, shopbot"):
         read_dataset(log, format, columns={"assistant": "shopbt"})
 
 
@@ -266,6 +266,43 @@ def test_the_assistant_is_one_of_several_roles_and_the_column_of_roles_has_any_n
     log = [*shop_log(), {"chat": "s3", "n": 1, "from": "agent", "body": "Hello."}]
     log = [{"who": one.pop("from"), **one} for one in log]
     assert len(read_dataset(log, columns={"role": "who", "assistant": "shopbot"})) == 4
+
+
+def named_log(conversations=3, **more):
+    """A log whose users have names, a new one in each conversation; one of them is a word of the known roles."""
+    logs = [shop_log(f"Guest {number}" if number else "user", "Milli", **more)[:4] for number in range(conversations)]
+    return [{**row, "chat": f"s{number}"} for number, log in enumerate(logs) for row in log]
+
+
+def test_all_other_names_are_users_if_the_assistant_is_named():
+    log = [{"chat": "s0", "n": 0, "from": "system", "body": "Be kind."}, *named_log(60)]
+    reader = open_reader(log, columns={"assistant": "milli"})
+    samples = [one for batch in reader.batches() for one in view_samples(batch)]
+    assert len(samples) == 120  # names after the first rows, too
+    assert [turn.role for turn in samples[1].history] == ["system", "user", "assistant"]
+    assert reader.report.notes[0].startswith("'guest 1', 'guest 2', ")
+    assert reader.report.notes[0].endswith("'guest 12' and 47 more are read as the user")
+    assert reader.report.notes[1] == "'milli' is read as the assistant"
+    log = [{"who": one.pop("from"), **one} for one in log]
+    assert len(read_dataset(log, columns={"role": "who", "assistant": "Milli"})) == 120
+    assert len(read_dataset(log, "chat", columns={"role": "who", "assistant": "milli"})) == 120
+
+
+@pytest.mark.parametrize(("column", "options"), [("from", []), ("who", ["--map", "role=who"])])
+@pytest.mark.parametrize("conversations", [2, 3, 60])
+def test_the_speaker_next_to_all_others_is_likely_the_assistant(column, options, conversations):
+    log = [{column: one.pop("from"), "day": "2026-05-04", **one} for one in named_log(conversations, channel="web")]
+    with pytest.raises(UnknownColumnsError, match="looks like a chat log with the roles user, milli, guest 1") as asked:
+        read_dataset(log)
+    assert asked.value.options == [*options, "--map", "assistant=milli"]
+
+
+def test_texts_without_speakers_in_turns_are_not_a_chat_log():
+    rows = [{"session": "s1", "text": f"We open at {n}.", "lang": "de" if n % 3 else "en"} for n in range(9)]
+    with pytest.raises(UnknownColumnsError, match="cannot detect the format"):
+        read_dataset(rows)
+    rows = [{"session": "s1", "message": f"When, {n}?", "reply": f"At {n}.", "lang": "deen"[n % 2]} for n in range(9)]
+    assert read_dataset(rows, columns={"question": "message"})[0].answer == "At 0."
 
 
 def test_lost_messages_are_noted_and_do_not_change_the_ids_of_others():

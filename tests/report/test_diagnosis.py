@@ -9,6 +9,8 @@ from rich.console import Console
 from ragstone.analysis.causes import find_causes
 from ragstone.analysis.diagnosis import Diagnosis, count_causes, find_limits, give_advice, judge_parts
 from ragstone.analysis.part_metrics import Reading, list_signs
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Sample
 from ragstone.report.diagnosis import diagnosis_dict, full_report, short_report
 from ragstone.stats.judge_error import JudgeError, Level
 from ragstone.views.diagnosis import DiagnosisView, headline, reason_line
@@ -92,6 +94,14 @@ def test_the_short_report():
 
 def test_only_a_part_was_looked_at():
     assert "4 of the first 5 of 1,000 samples are wrong" in draw(short_report(make(BAD, GOOD, CASES, samples=1000)))
+
+
+def test_without_chunks_and_references_no_row_can_be_judged():
+    outcomes = tuple(find_causes(Case(Sample(name, answer="At nine."))) for name in "ab")
+    reasons = Counter(outcome.undecided for outcome in outcomes)
+    found = replace(make(), outcomes=outcomes, samples=2, looked_at=2, undecided=reasons)
+    text = "No row could be judged right or wrong: the rows have no chunks and no references."
+    assert DiagnosisView.of(found).statuses_text == text
 
 
 def test_samples_that_could_not_be_examined_are_counted():

@@ -61,6 +61,7 @@ _OF_REFERENCE = ("reference_claims", "reference_claims_in_answer", "reference_cl
 _OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
 DO_NOT_FIT = "the numbers of claims and verdicts differ"
 NOTHING_TO_GO_BY = "the sample has neither claims with verdicts nor facts"
+NO_DATA = "the sample has no chunks and no references"
 
 
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
@@ -110,7 +111,8 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
     by_claims = _by_claims_or_origin(case, store, unanswerable)
     if by_claims and (unanswerable or not case.sample.facts or (case.has(*_OF_REFERENCE) and not case.by_facts)):
         return by_claims
-    by_facts = decide_facts(case, store, NOTHING_TO_GO_BY)
+    has_data = case.sample.contexts or case.sample.references
+    by_facts = decide_facts(case, store, NOTHING_TO_GO_BY if has_data else NO_DATA)
     return _with_claims(by_facts, by_claims) if by_claims else by_facts
 
 

@@ -387,13 +387,11 @@ def _read_reasons(run: Run, ids: Collection[str]) -> dict[str, str]:
     judged = [item.metric for item in run.info.metrics if item.signature.llms or item.signature.uses_local_judge]
     found: dict[str, Counter[str]] = {}
     for batch in read_batches(run.folder.scores, ["sample_id", "metric", "status", "reason"]) if judged else ():
-        chosen = pc.and_(
-            pc.not_equal(batch["status"].cast("string"), "ok"),
-            pc.and_(
-                pc.is_in(batch["metric"].cast("string"), pa.array(judged)),
-                pc.is_in(batch["sample_id"].cast("string"), pa.array(list(ids))),
-            ),
-        )
-        for cell in batch.filter(chosen).select(["sample_id", "reason"]).to_pylist():
+        is_judged = pc.is_in(batch["metric"].cast("string"), pa.array(judged))
+        is_chosen = pc.is_in(batch["sample_id"].cast("string"), pa.array(list(ids)))
+        has_reason = pc.not_equal(batch["status"].cast("string"), "ok")
+        for cell in (
+            batch.filter(pc.and_(pc.and_(is_judged, is_chosen), has_reason)).select(["sample_id", "reason"]).to_pylist()
+        ):
             found.setdefault(cell["sample_id"], Counter())[cell["reason"] or ""] += 1
     return {name: reason for name, counts in found.items() if (reason := counts.most_common(1)[0][0])}

@@ -45,17 +45,19 @@ def run_with_config(path: str, command: Callable[..., None], values: dict[str, A
     """Calls the function of a command; an error about a mapping of the settings file says where the mapping is from."""
     named = values.pop("config")
     origin = _origin_of_map(named, path)
-    if origin and values.get("data") and _needs_no_map(values["data"], values["map"]):
-        note = noting(bool(values.get("quiet")))
-        note(f"{origin} is not used: {', '.join(values['data'])} has none of its columns and has Ragstone's own names")
-        values["map"], origin = [], None
+    data = values.get("data") or [name for name in [values.get("reference")] if name and os.path.isfile(name)]
+    if origin and data and "-" not in data and (unused := _unused_pairs(data, values["map"])):
+        noting(bool(values.get("quiet")))(
+            f"{', '.join(unused)} of {origin} is not used: {', '.join(data)} has no such column"
+        )
+        values["map"] = [pair for pair in values["map"] if pair not in unused]
     try:
         with _labels_folder(find_config(named)):
             command(**values)
     except UsageError as error:
         mapped = {part for pair in values.get("map") or () for part in pair.split("=", 1)}
         is_named = isinstance(error, UnknownNameError) and error.name in mapped
-        if origin and ("--map" in str(error) or is_named):
+        if origin and mapped and ("--map" in str(error) or is_named):
             error.args = (f"{error} The mapping is from {origin}.",)
         raise
 
@@ -83,17 +85,18 @@ def _origin_of_map(named: str | None, path: str) -> str | None:
     return f"{title + 'map' if title else '[map]'} in {config.path}"
 
 
-def _needs_no_map(data: list[str], pairs: list[str]) -> bool:
-    """Whether all data has our own names in place of the mapped columns."""
-    from ragstone.formats.column_map import needs_no_map
+def _unused_pairs(data: list[str], pairs: list[str]) -> list[str]:
+    """The parts of a mapping whose columns are in no file; all of them if the files have none of its columns."""
+    from ragstone.formats.column_map import absent_columns, check_map
     from ragstone.formats.sources import Source
 
     try:
-        columns = parse_map(pairs)
-        theirs = {name: ours for ours, name in columns.items()}
-        return "-" not in data and all(needs_no_map(Source(path, theirs), columns) for path in data)
+        sources = [Source(path, check_map(parse_map(pairs))) for path in data]
+        absent = set.intersection(*({*absent_columns(one).values()} for one in sources))
     except RagstoneError:  # the command reports it
-        return False
+        return []
+    is_whole = absent == {*sources[0].renames.values()}
+    return [pair for pair in pairs if absent and (is_whole or pair.partition("=")[0] in absent)]
 
 
 def find_config(named: str | None = None) -> Config | None:
@@ -195,9 +198,8 @@ def _check_section(config: Config, command: Any, path: str, table: Mapping[str, 
     for key, value in table.items():
         if _key(key) not in options:
             known = [name.replace("_", "-") for name in options]
-            raise UnknownNameError(
-                f"key of {title.strip()} in {config.path}:", key, known, f"Keys: {', '.join(known)}."
-            )
+            where = f"key of {title.strip()} in {config.path}:"
+            raise UnknownNameError(where, key, known, f"Keys: {', '.join(known)}.")
         if _key(key) not in _READ_BY_COMMAND.get(path, frozenset()):
             _convert(options[_key(key)].declared, value, f"{config.path}: {title}{key}", config.path)
 
@@ -211,9 +213,8 @@ def _convert(option: Option, value: Any, where: str, path: Path) -> Any:
         if wrong := [name for name, text in value.items() if is_map and not isinstance(text, str)]:
             raise UsageError(f"{where}: {wrong[0]} must be the name of a column, got {value[wrong[0]]!r}")
         value = [f"{name}={text}" for name, text in value.items()]
-    values = [
-        _check_value(option, kind, one, where) for one in (value if isinstance(value, list) and is_list else [value])
-    ]
+    given = value if isinstance(value, list) and is_list else [value]
+    values = [_check_value(option, kind, one, where) for one in given]
     # A relative path of a settings file in another folder is relative to that folder.
     folder = path.resolve().parent
     if kind is str and (option.metavar or "").startswith(_PATHS) and folder != Path.cwd():

@@ -81,9 +81,8 @@ def _fit_to(answers: str, columns: dict[str, str]) -> dict[str, str]:
     from ragstone.engine.catalogue import check
 
     possible = check(answers, columns=columns).possible
-    guard = next(
-        (f"min = {{ {name} = 0.3 }}" for name in ("token_recall", "k_precision") if name in possible), _MINIMUM
-    )
+    known = [name for name in ("token_recall", "k_precision") if name in possible]
+    guard = f"min = {{ {known[0]} = 0.3 }}" if known else _MINIMUM
     names = "".join(f"{json.dumps(ours)} = {json.dumps(theirs)}\n" for ours, theirs in columns.items())
     file = f"RAGSTONE_DATA: {json.dumps(answers)}"
     return {f"RAGSTONE_DATA: {_EXAMPLE}": file, _MINIMUM: guard, "# [map]\n": f"[map]\n{names}"}

@@ -64,9 +64,8 @@ def _list_metrics(validation: Checked) -> None:
     click.echo(f"can be computed: {counted(len(certain), 'metric')}")
     _list(certain)
     if validation.judged:
-        click.echo(
-            f"can be computed as far as a model finds what they need: {counted(len(validation.judged), 'metric')}"
-        )
+        number = counted(len(validation.judged), "metric")
+        click.echo(f"can be computed as far as a model finds what they need: {number}")
         _list(validation.judged)
     for reason, names in validation.impossible.items():
         click.echo(f"cannot: {counted(len(names), 'metric')}: {reason}")

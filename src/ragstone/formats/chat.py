@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, pairwise
 from typing import Any
@@ -12,11 +13,13 @@ from ragstone.data.usage import number_of
 from ragstone.errors import UnknownColumnsError
 from ragstone.formats.base import Draft, RowFormat, name_pairs
 from ragstone.formats.column_guess import map_options
+from ragstone.formats.column_map import listed
 from ragstone.formats.column_names import WEAK, read_name
 from ragstone.formats.common_fields import one_text, unpack
 from ragstone.formats.conversations import (
     CONVERSATION_NAMES,
     ROLES,
+    SPEAKERS,
     TEXTS,
     chunk_field,
     conversation_rows,
@@ -24,7 +27,6 @@ from ragstone.formats.conversations import (
     read_chunks,
     read_roles,
     read_turns,
-    role_words,
     unknown_role,
 )
 from ragstone.formats.file_rows import Row
@@ -41,7 +43,7 @@ _NAMES = (*CONVERSATION_NAMES, "id")
 # The order of the messages of a log that has one message per row.
 _ORDER = ("turn", "turn_id", "turn_number", "message_index", "index", "seq", "position", "order", *TIME_NAMES)
 _REFERENCES = ("reference", "references", "ground_truth", "expected_output")
-_ROWS_LOOKED_AT, _MOSTLY = 200, 0.8
+_ROWS_LOOKED_AT, _MOSTLY, _OFTEN = 200, 0.8, 0.5
 _UNPAIRED = {"user": "user messages without a reply", "assistant": "replies followed by another reply"}
 # With one of these names, the messages belong to a row of another format.
 _OTHERS = {"question", "answer", "user_input", "inputs", "request", "input", "query", "assembled_response"}
@@ -59,15 +61,17 @@ class ChatFormat(RowFormat):
     def read(self, sources: Sequence[Source], report: Report) -> Iterator[Draft]:
         """One draft per exchange. Rows of one message each are put together by the name of their conversation."""
         [source] = sources
-        is_flat, made, first = _has_message_rows(source), Counter[str](), _first_messages(source)
+        is_flat, made, field = _has_message_rows(source), Counter[str](), chunk_field(_messages_of(source))
         if not is_flat:
             check_assistant(source)
-        field, roles = chunk_field(first), read_roles(first, source.assistant)
+        # The names of users may be anywhere in the file.
+        roles = read_roles(_messages_of(source, None if source.assistant else _ROWS_LOOKED_AT), source.assistant or "")
         read = partial(read_turns, field=field, roles=roles)
         if field:
             report.note(f"the chunks of messages are read from '{field}'")
-        for word in (word for word in roles if roles[word] != ROLES.get(word)):
-            report.note(f"'{word}' is read as the {roles[word]}")
+        for role in ("user", "assistant"):
+            if words := [repr(word) for word in roles if roles[word] == role != ROLES.get(word)]:
+                report.note(f"{listed(words)} {'is' if len(words) == 1 else 'are'} read as the {role}")
         if is_flat:
             yield from self._read_log(source, report, read, roles)
             return
@@ -77,11 +81,8 @@ class ChatFormat(RowFormat):
 
     def _read_log(self, source: Source, report: Report, read: _Read, roles: Mapping[str, str]) -> Iterator[Draft]:
         made = Counter[str]()
-        known, left_out = defaultdict[str, list[Row]](list), defaultdict[str, list[str]](list)
-        for row in source.rows(report):
-            known[str(next((row.values[key] for key in CONVERSATION_NAMES if key in row.values), ""))].append(row)
-        for name, unordered in known.items():
-            ordered = sorted(unordered, key=lambda row: _place(row.values))
+        known, left_out = _by_conversation(source.rows(report)), defaultdict[str, list[str]](list)
+        for name, ordered in known.items():
             rows = [row.values for row in ordered]
             same = {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows[1:])}
             about = {key: value for key, value in same.items() if key not in CONVERSATION_NAMES}
@@ -111,26 +112,44 @@ def _faults(rows: Sequence[Row], roles: Mapping[str, str], report: Report) -> It
             yield _UNPAIRED[role], where
 
 
-def _has_message_rows(source: Source, roles: Mapping[str, str] | None = None) -> bool:
+def _has_message_rows(source: Source) -> bool:
     """Whether each of the first rows is one message, as in a log of a chat or a file with one conversation."""
     if source.kind in ("folder", "text") or source.keys() & set(_MESSAGES):
         return False
-    rows = _first_messages(source)
-    roles = roles or read_roles(rows, source.assistant)
+    rows = _messages_of(source)
+    roles = read_roles(rows, source.assistant or "")
     return len(rows) > 1 and sum(is_message(row, roles) for row in rows) > _MOSTLY * len(rows)
 
 
 def check_assistant(source: Source) -> None:
-    """Raise if the rows are messages of conversations without a role that is known to be the assistant's."""
-    words = role_words(_first_messages(source))
-    if words and source.keys() & set(CONVERSATION_NAMES) and _has_message_rows(source, dict.fromkeys(words, "user")):
-        roles, likely = " and ".join(words), [word for word in words if word not in ROLES][-1]
-        text = f"{source} looks like a chat log with the roles {roles}; which one is the assistant?"
-        raise UnknownColumnsError(f"{text} {map_options({'assistant': likely})}", ["--map", f"assistant={likely}"])
+    """Raise if the rows are messages of conversations, and no role is known to be the assistant's."""
+    keys = source.keys()
+    if not keys & {*CONVERSATION_NAMES} or not keys & {*TEXTS} or keys & {*_MESSAGES} or _asks(keys - {*TEXTS}):
+        return
+    talks = _by_conversation(islice(source.rows(Report()), _ROWS_LOOKED_AT)).values()
+    for column in sorted(keys - {*_NAMES, *TEXTS, *_ORDER}, key=lambda name: (name not in SPEAKERS, name)):
+        pairs = [[str(row.values.get(column) or "").lower() for row in two] for talk in talks for two in pairwise(talk)]
+        times = Counter(word for pair in pairs if all(pair) and pair[0] != pair[1] for word in pair)
+        # The assistant speaks before or after each of the others; of two that do, it is rather the second one.
+        likely = max(reversed(times), key=lambda word: (times[word], word not in ROLES), default="")
+        if likely[:1].isalpha() and times[likely] > (_OFTEN if column in SPEAKERS else _MOSTLY) * len(pairs):
+            option = map_options({**({} if column in SPEAKERS else {"role": column}), "assistant": likely})
+            roles = listed(list(dict.fromkeys(word for pair in pairs for word in pair)))
+            text = f"{source} looks like a chat log with the roles {roles}; which one is the assistant? {option}"
+            raise UnknownColumnsError(text, shlex.split(option))
 
 
-def _first_messages(source: Source) -> Sequence[Mapping[str, Any]]:
-    rows = [row.values for row in islice(source.rows(Report()), _ROWS_LOOKED_AT)]
+def _by_conversation(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The messages of each conversation, in order."""
+    found = defaultdict[str, list[Row]](list)
+    for row in rows:
+        found[str(next((row.values[key] for key in CONVERSATION_NAMES if key in row.values), ""))].append(row)
+    return {name: sorted(some, key=lambda row: _place(row.values)) for name, some in found.items()}
+
+
+def _messages_of(source: Source, most: int | None = _ROWS_LOOKED_AT) -> Sequence[Mapping[str, Any]]:
+    """The messages in the first rows, or in all."""
+    rows = [row.values for row in islice(source.rows(Report()), most)]
     cells = [unpack(row[name]) for row in rows for name in _MESSAGES if name in row]
     return [one for cell in cells if isinstance(cell, list) for one in cell if isinstance(one, Mapping)] or rows
 
@@ -142,12 +161,15 @@ def _place(row: dict[str, Any]) -> tuple[float, str]:
     return (0.0, as_time(value) or "") if number is None else (number, "")
 
 
+def _asks(columns: Iterable[str]) -> bool:
+    """Whether the name of a column means the question or the answer."""
+    return any(one and one.field in ("question", "answer") and one.strength > WEAK for one in map(read_name, columns))
+
+
 def messages_column(source: Source) -> str | None:
     """The column of other names whose cells are conversations; None if a column may be the question or the answer."""
-    rows, names = source.head(_ROWS_LOOKED_AT), {name: read_name(name) for name in source.columns}
-    if any(name and name.field in ("question", "answer") and name.strength > WEAK for name in names.values()):
-        return None
-    for column in names:
+    rows = source.head(_ROWS_LOOKED_AT)
+    for column in () if _asks(source.columns) else source.columns:
         cells = [cell for row in rows if (cell := unpack(row.get(column)))]
         roles = [{turn["role"] for turn in read_turns(cell)} for cell in cells]
         if rows and sum({"user", "assistant"} <= some for some in roles) > _MOSTLY * len(rows):

@@ -54,11 +54,10 @@ def check_map(renames: Mapping[str, str], *more: str) -> dict[str, str]:
     return back
 
 
-def needs_no_map(source: Source, renames: Mapping[str, str]) -> bool:
-    """Whether a file has all mapped fields under our own names, and none of the columns of the mapping."""
-    columns = source.columns
-    absent = not any(theirs in columns or numbered_columns(theirs, columns) for theirs in renames.values())
-    return absent and renames.keys() <= columns
+def absent_columns(source: Source) -> dict[str, str]:
+    """The mapped columns that a source does not have, and the fields to which they are mapped."""
+    names = [name for name in source.renames if name not in source.columns]
+    return {name: source.renames[name] for name in names if not numbered_columns(name, source.columns)}
 
 
 def map_columns(source: Source) -> None:
@@ -141,7 +140,7 @@ def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:
 
 
 def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownColumnsError:
-    shown = _listed(sorted(source.columns))
+    shown = listed(sorted(source.columns))
     text = f"cannot detect the format of {source}. Its columns are {shown}; ours are question, answer, contexts, references and more."
     if not guess.all:
         return UnknownColumnsError(f"{text} Name the columns: --map question=COLUMN --map answer=COLUMN")
@@ -154,7 +153,7 @@ def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownC
     options = map_options(guess.all)
     text += f" A guess by names and content, to be checked: {options}{'' if is_usable else ' --map answer=COLUMN'}"
     if rest:
-        text += f". Not mapped: {_listed(rest)}"
+        text += f". Not mapped: {listed(rest)}"
     return UnknownColumnsError(text, [*shlex.split(options), *_splitting(source, found)] if is_usable else ())
 
 
@@ -167,7 +166,8 @@ def _splitting(source: Source, found: Mapping[str, str]) -> list[str]:
     return texts.options
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first names and the number of the others."""
     more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
     return ", ".join(names[:_MOST_SHOWN]) + more
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
@@ -81,29 +81,27 @@ class ColumnProfile:
     @cached_property
     def length(self) -> float:
         """The mean number of characters of a text or of an item."""
-        texts = self.items if self.has_lists else self.texts
-        return fmean(map(len, texts)) if texts else 0.0
+        return self._mean(len)
 
     @cached_property
     def words(self) -> float:
         """The mean number of words of a text or of an item."""
-        texts = self.items if self.has_lists else self.texts
-        return fmean(map(_count_words, texts)) if texts else 0.0
+        return self._mean(_count_words)
 
     @cached_property
     def questions(self) -> float:
         """The share of texts that ask: they end with a question mark or begin with a question word."""
-        return self._share(lambda text: text.rstrip(" \t\n\"'»”").endswith(_QUESTION_MARKS) or bool(_ASKS.match(text)))
+        return self._mean(lambda text: text.rstrip(" \t\n\"'»”").endswith(_QUESTION_MARKS) or bool(_ASKS.match(text)))
 
     @property
     def marked_questions(self) -> float:
         """The share of texts that end with a question mark."""
-        return self._share(lambda text: text.rstrip(" \t\n\"'»”").endswith(_QUESTION_MARKS))
+        return self._mean(lambda text: text.rstrip(" \t\n\"'»”").endswith(_QUESTION_MARKS))
 
     @cached_property
     def addresses(self) -> float:
         """The share of texts or items that are addresses or names of files."""
-        return self._share(lambda text: bool(_URL.match(text) or _FILE_NAME.match(text)))
+        return self._mean(lambda text: bool(_URL.match(text) or _FILE_NAME.match(text)))
 
     @cached_property
     def numbers(self) -> float:
@@ -136,9 +134,9 @@ class ColumnProfile:
                 shares.append(len(wanted & set(_WORD.findall(_joined(theirs)))) / len(wanted))
         return fmean(shares) if shares else 0.0
 
-    def _share(self, test: Any) -> float:
+    def _mean(self, measure: Callable[[str], float]) -> float:
         texts = self.items if self.has_lists else self.texts
-        return sum(map(test, texts)) / len(texts) if texts else 0.0
+        return fmean(map(measure, texts)) if texts else 0.0
 
 
 def _count_words(text: str) -> float:

@@ -59,15 +59,10 @@ def unpack(value: Any) -> Any:
         return value
 
 
-_ABSENT = (None, "")
-
-
 def one_text(value: Any) -> Any:
     """A single reference as a list, so that text starting with a bracket is not parsed as JSON."""
     value = plain(value)
-    if isinstance(value, str):
-        return [value] if value else None
-    return value
+    return ([value] if value else None) if isinstance(value, str) else value
 
 
 def rename_parts(chunks: Any, names: Mapping[str, str]) -> Any:
@@ -81,7 +76,7 @@ def rename_parts(chunks: Any, names: Mapping[str, str]) -> Any:
 def join_ids(row: Mapping[str, Any], texts: str, ids: Sequence[str]) -> dict[str, Any]:
     """A copy of a row whose chunks have the ids from a separate column, the first present one of `ids`."""
     row = dict(row)
-    columns = [(name, value) for name in ids if (value := unpack(row.pop(name, None))) not in _ABSENT]
+    columns = [(name, value) for name in ids if (value := unpack(row.pop(name, None))) not in (None, "")]
     if columns:
         (column, names), *others = columns
         row.update(others)

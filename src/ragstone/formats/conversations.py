@@ -32,7 +32,7 @@ CONVERSATION_NAMES = (
     *("conversation_id", "conversation", "session_id", "session", "chat_id", "chat", "thread_id", "thread"),
     *("dialog_id", "dialogue_id", "dialogue"),
 )
-_SPEAKERS = ("role", "speaker", "type", "from", "sender", "author", "author_role", "message_role")
+SPEAKERS = ("role", "speaker", "type", "from", "sender", "author", "author_role", "message_role")
 _MOST_ROLES = 6
 _NAMED = ("role", "from", "speaker")  # speakers that must be known
 TEXTS = ("text", "value", "message", "content", "utterance", "body", "message_text")
@@ -56,7 +56,7 @@ def _turn(message: Any, roles: Mapping[str, str] = ROLES, field: str | None = No
     if not isinstance(message, Mapping):
         return None
     inner = next((message[key] for key in ("message", "kwargs") if isinstance(message.get(key), Mapping)), message)
-    role = next((roles[word] for key in _SPEAKERS if (word := str(inner.get(key)).lower()) in roles), None)
+    role = next((roles[word] for key in SPEAKERS if (word := str(inner.get(key)).lower()) in roles), None)
     text = next((inner[key] for key in TEXTS if isinstance(inner.get(key), str) and inner[key].strip()), None)
     if text is None:
         content = inner.get("content")
@@ -86,25 +86,23 @@ def is_message(item: Any, roles: Mapping[str, str] = ROLES) -> bool:
     return isinstance(item, Mapping) and (_turn(item, roles) is not None or {"role", "tool_calls"} <= item.keys())
 
 
-def role_words(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The values of the field that names the speakers, preferably one with a known role; empty if no field has a few."""
-    fields = (dict.fromkeys(str(one[key]).lower() for one in messages if one.get(key)) for key in _SPEAKERS)
-    few = [list(words) for words in fields if 1 < len(words) <= _MOST_ROLES]
-    return max(few, key=lambda words: not ROLES.keys().isdisjoint(words), default=[])
+def read_roles(messages: Sequence[Mapping[str, Any]], assistant: str = "") -> dict[str, str]:
+    """The known roles, and those of other words: all are users if the assistant is named.
 
-
-def read_roles(messages: Sequence[Mapping[str, Any]], assistant: str | None = None) -> dict[str, str]:
-    """The known roles, and those of two words: the assistant is named, or the other word is for users or without chunks."""
-    words = role_words(messages)
-    named = [word for word in words if word == (assistant or "").lower()]
+    Of two words, the assistant is the one that is not known, or the one with chunks.
+    """
+    name = assistant.lower()
+    every = [dict.fromkeys(str(one[key]).lower() for one in messages if one.get(key)) for key in SPEAKERS]
+    likely = [list(words) for words in every if 1 < len(words) <= _MOST_ROLES or name in words]
+    words = max(likely, key=lambda words: (name in words, not ROLES.keys().isdisjoint(words)), default=[])
+    new = [word for word in words if word not in (*ROLES, *_LEFT_OUT)]
+    named = [word for word in words if word == name]
     if not named and len(words) == 2:
-        new = [word for word in words if word not in (*ROLES, *_LEFT_OUT)]
         fields = (*_RETRIEVED, chunk_field(messages) or "")
         found = [one for one in messages if any(unpack(one.get(field)) for field in fields)]
-        with_chunks = {str(one.get(key)).lower() for one in found for key in _SPEAKERS} & {*new}
+        with_chunks = {str(one.get(key)).lower() for one in found for key in SPEAKERS} & {*new}
         named = new if "user" in map(ROLES.get, words) else list(with_chunks) if len(new) == len(words) else []
-    users = dict.fromkeys(words, "user") if len(named) == 1 and len(words) == 2 else {}
-    return {**users, **ROLES, **(dict.fromkeys(named, "assistant") if len(named) == 1 else {})}
+    return {**dict.fromkeys(new, "user"), **ROLES, named[0]: "assistant"} if len(named) == 1 else dict(ROLES)
 
 
 def chunk_field(messages: Iterable[Mapping[str, Any]]) -> str | None:

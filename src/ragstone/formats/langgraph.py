@@ -24,10 +24,8 @@ def _convert(row: dict[str, Any]) -> dict[str, Any]:
     """The parts of the messages; a column of the same name takes precedence."""
     row = dict(row)
     if "messages" not in row and "question" not in row:
-        return {
-            **row,
-            "question": Unfit("has no messages", "write {messages: [{role, content}, …]} for each conversation"),
-        }
+        problem = Unfit("has no messages", "write {messages: [{role, content}, …]} for each conversation")
+        return {**row, "question": problem}
     found = exchange_of(read_messages(row.pop("messages", None)))
     return {**found, **{name: value for name, value in row.items() if value is not None}}
 

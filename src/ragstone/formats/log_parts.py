@@ -67,7 +67,7 @@ class LogPart:
 
 def find_parts(root: Place, selection: Selection) -> Iterator[LogPart]:
     """The selected parts under a folder, or the file itself."""
-    if _ends_like_a_part(root.name) and not root.is_folder():
+    if root.name.lower().endswith(_ENDINGS) and not root.is_folder():
         folder = root.path.rpartition("/")[0]
         known = _date_in(folder)
         yield LogPart(root, _owner(folder) if known else None, _as_day(known))
@@ -96,7 +96,7 @@ def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selecti
         name = _KEY.sub("", child.name, count=1)
         if child.name.startswith(("_", ".")):
             continue
-        if _ends_like_a_part(name):
+        if name.lower().endswith(_ENDINGS):
             owner = deployment or (_owner(folder.path) if known else None)
             if selection.has_deployment(owner):
                 yield LogPart(child, owner, _as_day(known), info)
@@ -140,10 +140,6 @@ def _owner(path: str) -> str | None:
 
 def _steps(path: str) -> list[str]:
     return [_KEY.sub("", step, count=1) for step in path.strip("/").split("/") if step]
-
-
-def _ends_like_a_part(name: str) -> bool:
-    return name.lower().endswith(_ENDINGS)
 
 
 def _may_be_folder(place: Place, name: str) -> bool:

@@ -93,8 +93,7 @@ def _text(cell: Any) -> str | None:
 
 def _number(text: str, words: Mapping[str, float] | None = None, most: float = 1e300) -> float | None:
     try:
-        value = (words or {}).get(text)
-        value = float(text) if value is None else value
+        value = float((words or {}).get(text, text))
     except ValueError:
         return None
     return value if abs(value) <= most else None

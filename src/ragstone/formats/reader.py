@@ -24,8 +24,8 @@ from ragstone.errors import InputError, Problem, UnknownNameError, UsageError
 from ragstone.formats.base import Draft, Format, RowFormat, WritableFormat
 from ragstone.formats.catalogue import find_format, formats, recognise
 from ragstone.formats.coercion import Unfit, coerce, find_mismatches
-from ragstone.formats.column_guess import map_options, numbered_columns
-from ragstone.formats.column_map import COMPLETED, check_map
+from ragstone.formats.column_guess import map_options
+from ragstone.formats.column_map import COMPLETED, absent_columns, check_map
 from ragstone.formats.common_fields import ABSENT
 from ragstone.formats.file_rows import check_encoding
 from ragstone.formats.loose_contexts import (
@@ -371,10 +371,9 @@ def read_dataset(
 
 def check_renames(source: Source) -> None:
     """Raise if the user mapped a column that the source does not have."""
-    for theirs, ours in source.renames.items():
-        if theirs not in source.columns and not numbered_columns(theirs, source.columns):
-            hint = f"The columns are: {', '.join(sorted(source.columns))}. Use one of them in --map {ours}=COLUMN."
-            raise UnknownNameError("column", theirs, source.columns, hint)
+    for theirs, ours in absent_columns(source).items():
+        hint = f"The columns are: {', '.join(sorted(source.columns))}. Use one of them in --map {ours}=COLUMN."
+        raise UnknownNameError("column", theirs, source.columns, hint)
 
 
 __all__ = ["BATCH_ROWS", "SAMPLES", "Reader", "open_reader", "read_dataset"]

@@ -74,9 +74,8 @@ class Report:
     def forgive(self) -> None:
         """Turn problems into rows that are left out, with one note per reason."""
         if self.total:
-            self.leave_out(
-                "rows that cannot be read", f"{self.problems[0].where}: {self.problems[0].message}", self.total
-            )
+            first = self.problems[0]
+            self.leave_out("rows that cannot be read", f"{first.where}: {first.message}", self.total)
             self.problems.clear()
             self.total = 0
         for reason, count in self.left_out.items():

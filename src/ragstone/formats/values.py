@@ -9,6 +9,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -67,20 +68,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value.is_finite() and value == value.to_integral_value() else plain(float(value))
     if isinstance(value, bytes):
-        return _decoded(value)
+        with suppress(UnicodeDecodeError):  # a text that its writer did not mark as such; an image is none
+            return value.decode()
     if isinstance(value, UUID):
         return str(value)
     if hasattr(value, "tolist") and not isinstance(value, memoryview):
         return plain(value.tolist())
     return value
-
-
-def _decoded(content: bytes) -> str | bytes:
-    """Texts that their writer did not mark as such; other bytes, such as images, are not a text."""
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return content
 
 
 def kind_of(value: Any) -> str:

@@ -223,6 +223,7 @@ def _statuses_text(diagnosis: Diagnosis) -> str:
     judged = rows - counts["no judgement"]
     if not judged:
         reason = next((f": {reason}" for reason, _ in diagnosis.undecided.most_common(1)), "")
+        reason = reason.replace("the sample has", "the rows have")
         return f"No row could be judged right or wrong{reason}." if rows else ""
     be, need = ("seem" if seems(diagnosis) else "are"), "need a look"
     all_rows = samples_text(diagnosis).replace("sample", "row")

@@ -16,6 +16,7 @@ def test_import_makes_the_first_version_and_then_the_next(cli, data, store):
     done = cli("truth", "import", data, "harbour", "--author", "Ada", "--note", "from the guide")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("harbour@1: 2 cases (cases: 2 added), saved under ragstone-store\n")
+    assert "ragstone truth check harbour" in done.out
     first = store.read("harbour")
     assert (first.info.author, first.info.note, first.info.parent) == ("Ada", "from the guide", None)
     assert first.info.lineage.sources == [{"path": str(data), "format": "ragstone"}]
@@ -185,4 +186,6 @@ def test_import_for_ground_truth_maps_the_right_answers_to_references(cli, tmp_p
     assert "answer=curator_says" not in refused.err
     mapped = ["--map", "question=visitor_msg", "--map"]
     assert "no case has a reference" in cli("truth", "import", "gold.csv", "none", *mapped, "answer=curator_says").err
-    assert "no case has" not in cli("truth", "import", "gold.csv", "gold", *mapped, "references=curator_says").err
+    done = cli("truth", "import", "gold.csv", "gold", *mapped, "references=curator_says")
+    assert "no case has" not in done.err
+    assert "ragstone run DATA --truth gold" in done.out

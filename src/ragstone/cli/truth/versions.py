@@ -123,12 +123,11 @@ def _show_case(case: Case) -> None:
         details = [fact.standing, fact.provenance, *([f"from {fact.source}"] if fact.source else [])]
         details += [f"{fact.confidence:.0%} sure"] if fact.confidence is not None else []
         click.echo(f"  fact       {fact.text}  [{', '.join(details)}]{f'  {fact.note}' if fact.note else ''}")
+    standing = "" if case.references else _standing(case)
     lines = {
         "passages": len(case.passages) or None,
         "relevance": case.relevance or None,
-        "answerable": None
-        if case.answerable is None
-        else f"{case.answerable}{'' if case.references else _standing(case)}",
+        "answerable": None if case.answerable is None else f"{case.answerable}{standing}",
         "weight": case.weight,
         "provenance": case.provenance,
         "metadata": case.metadata or None,
@@ -218,7 +217,9 @@ def import_(
     info = store.save(name, cases, author=author_or_user(author), note=note, parent=parent, lineage=lineage)
     if not quiet:
         click.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(counts)}), saved under {out}")
-        next_steps((command_line("truth", "check", name, out=out), "check the citations"))
+        check = (command_line("truth", "check", name, out=out), "check the citations")
+        run = (command_line("run", "DATA", truth=name, out=out), "score answers against it")
+        next_steps(check if any(case.facts for case in cases) else run)
 
 
 _FILES = (".jsonl", ".parquet", ".csv")
