@@ -46,9 +46,8 @@ def explain(
     for claim, reason in written.items():
         click.echo(f"\n{visible(claim)}\n  {visible(reason)}")
     if reasons:
-        click.echo(
-            "\n(reasons written by the base model of judge-1.5b: not checked)" if written else "\nno claim to explain"
-        )
+        by_model = "(reasons written by the base model of judge-1.5b: not checked)"
+        click.echo(f"\n{by_model if written else 'no claim to explain'}")
     if metric is None:
         name = explanation.case.sample.id
         word = str(explanation.row + 1) if MADE_ID.fullmatch(name) else name
@@ -59,17 +58,20 @@ def explain(
 
 
 def _write_reasons(case: Case) -> dict[str, str]:
-    """By claim of the answer that the chunks do not support: why."""
+    """By claim of the answer that the chunks do not support, as it is shown: why."""
     from ragstone.data.verdict import ENTAILMENT, strongest
     from ragstone.engine.execute import run_to_end
     from ragstone.tools.large_reasons import Doubt, write_reasons
+    from ragstone.views.judged_items import shown_claims
 
     texts = [chunk.text for chunk in case.sample.contexts or ()]
-    by_chunk = [strongest(row) for row in case.matrix("answer_claims_in_contexts")]
-    pairs = zip(case.claims("answer"), case.verdicts("answer_claims_in_all_contexts") or by_chunk, strict=False)
-    doubts = [Doubt(claim.text, texts) for claim, verdict in pairs if verdict != ENTAILMENT]
-    found = run_to_end(write_reasons(doubts)) if doubts else []
-    return {doubt.claim: reason for doubt, reason in zip(doubts, found, strict=True)}
+    verdicts = case.verdicts("answer_claims_in_all_contexts") or map(
+        strongest, case.matrix("answer_claims_in_contexts")
+    )
+    pairs = zip(case.claims("answer"), shown_claims(case, "answer"), verdicts, strict=False)
+    doubts = {shown: Doubt(claim.text, texts) for claim, shown, verdict in pairs if verdict != ENTAILMENT}
+    found = run_to_end(write_reasons([*doubts.values()])) if doubts else []
+    return dict(zip(doubts, found, strict=True))
 
 
 def _next_of_metric(run: str, sample: str, metric: str, out: str, metrics_file: list[str]) -> tuple[str, str]:
