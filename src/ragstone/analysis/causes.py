@@ -194,7 +194,8 @@ def _unsaid(
     case: Case, number: int, verdict: str, row: Sequence[str], refused: bool
 ) -> tuple[Cause, Sequence[int], str]:
     there = _ranks(row, YES)
-    if verdict == NO and not refused and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
+    noise = sorted(_unshared(case, "answer", "reference").intersection(_ranks(row, NO)))
+    if noise and verdict == NO and not refused:
         return NOISE, noise, f"{_chunks_that(noise, 'say')} otherwise, and the answer follows"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
@@ -241,7 +242,7 @@ def _origin(
         return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
     hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
     denied = [] if founded else _ranks(row, NO)
-    against = denied if verdict is None else sorted(set(denied) & _unsaid_chunks(case))
+    against = denied if verdict is None else sorted(set(denied) & _unshared(case, "reference", "answer"))
     if against and verdict != YES:
         return MISREAD, against, say_otherwise(case, case.claims("answer")[number].text, against)
     if verdict is None:
@@ -290,15 +291,9 @@ def _relevant_chunks(case: Case) -> set[int]:
     return {rank for row in case.matrix("reference_claims_in_contexts") for rank in _ranks(row, YES)}
 
 
-def _sources_of_wrong_claims(case: Case) -> set[int]:
-    """The chunks that support an answer claim that the reference does not support."""
-    rows, right = case.matrix("answer_claims_in_contexts"), case.verdicts("answer_claims_in_reference")
-    return {rank for row, verdict in zip(rows, right, strict=False) if verdict != YES for rank in _ranks(row, YES)}
-
-
-def _unsaid_chunks(case: Case) -> set[int]:
-    """The chunks that support a reference claim that the answer does not make."""
-    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
+def _unshared(case: Case, whose: str, other: str) -> set[int]:
+    """The chunks that support a claim of the answer or the reference that the other one does not support."""
+    rows, said = case.matrix(f"{whose}_claims_in_contexts"), case.verdicts(f"{whose}_claims_in_{other}")
     return {rank for row, verdict in zip(rows, said, strict=False) if verdict != YES for rank in _ranks(row, YES)}
 
 

@@ -65,9 +65,8 @@ def _write_reasons(case: Case) -> dict[str, str]:
     from ragstone.views.judged_items import shown_claims
 
     texts = [chunk.text for chunk in case.sample.contexts or ()]
-    verdicts = case.verdicts("answer_claims_in_all_contexts") or map(
-        strongest, case.matrix("answer_claims_in_contexts")
-    )
+    by_chunk = map(strongest, case.matrix("answer_claims_in_contexts"))
+    verdicts = case.verdicts("answer_claims_in_all_contexts") or by_chunk
     pairs = zip(case.claims("answer"), shown_claims(case, "answer"), verdicts, strict=False)
     doubts = {shown: Doubt(claim.text, texts) for claim, shown, verdict in pairs if verdict != ENTAILMENT}
     found = run_to_end(write_reasons([*doubts.values()])) if doubts else []
@@ -107,14 +106,14 @@ def show(
 
 
 def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
-    """Prints one line per row that the statuses or the filter select, the most probably wrong first."""
+    """Prints the rows that the statuses or the filter select, the most probably wrong first; in full, a line of each."""
     from dataclasses import asdict
 
     from rich.console import Group
 
     from ragstone.analysis.acceptance import FilterColumns, statuses_filter
     from ragstone.analysis.diagnosis import diagnose as diagnose_run
-    from ragstone.report.run import rows_part
+    from ragstone.report.run import rows_part, worst_part
     from ragstone.views.phrases import counted
     from ragstone.views.worst import row_views
 
@@ -124,7 +123,7 @@ def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
     if json:
         print_json({"run": run.path, "id": run.id, "name": run.name, "rows": [asdict(view) for view in views]})
         return
-    console().print(Group(*rows_part(views, full)), crop=False)
+    console().print(Group(*(rows_part if full else worst_part)(views)), crop=False)
     click.echo(f"{len(views):,} of {counted(len(found.outcomes), 'row')}")
     for view in views[:1]:
         next_steps((command_line("explain", run_word(run, out), view.word, out=out), "one row in full"))
@@ -174,11 +173,10 @@ def diagnose(
 ) -> None:
     """Find what limits quality and why samples fail."""
     from ragstone.analysis.diagnosis import diagnose as diagnose_run
+    from ragstone.analysis.indexed_corpus import open_store
     from ragstone.report.diagnosis import diagnosis_dict, full_report, sample_labels
 
     stored = find_run(run, out)
-    from ragstone.analysis.indexed_corpus import open_store
-
     if chunks is None and documents:
         raise UsageError("--documents needs --chunks: a fact of a document is lost only if no chunk contains it")
     diagnosis = diagnose_run(stored, store=None if chunks is None else open_store(chunks, documents))

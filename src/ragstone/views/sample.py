@@ -226,7 +226,7 @@ class SampleView:
     def telling_scores(self) -> list[Cell]:
         """The headline scores furthest from good, at most six, failed ones, and those of metrics files that are not loaded."""
         picked = pick_headlines([cell.metric for cell in self.scores])
-        lack = {cell.metric: _lack(cell) for cell in self.scores if cell.metric in picked}
+        lack = {cell.metric: lack_of(cell.metric, cell.value) for cell in self.scores if cell.metric in picked}
         worst = sorted((name for name in lack if lack[name] is not None), key=lambda name: -(lack[name] or 0.0))
         chosen = {*worst[:_MOST_SCORES], *(cell.metric for cell in self.scores if find_metric(cell.metric) is None)}
         return [cell for cell in self.scores if cell.metric in chosen or cell.status == "failed"] or list(self.scores)
@@ -238,15 +238,13 @@ class SampleView:
         return list(by_reason((cell.metric, f"{cell.status}, {cell.reason}") for cell in missing).items())
 
 
-def _lack(cell: Cell) -> float | None:
+def lack_of(metric: str, value: float | None) -> float | None:
     """The distance of a score from its best value, from 0 to 1; None without a value, a direction or bounds."""
-    known = find_metric(cell.metric)
-    if cell.value is None or known is None or known.spec.better == "none":
+    known = find_metric(metric)
+    low, high = known.spec.bounds if known else (None, None)
+    if value is None or known is None or known.spec.better == "none" or low is None or high is None:
         return None
-    low, high = known.spec.bounds
-    if low is None or high is None:
-        return None
-    share = (cell.value - low) / (high - low)
+    share = (value - low) / (high - low)
     return share if known.spec.better == "lower" else 1.0 - share
 
 
