@@ -32,8 +32,11 @@ def run(tmp_path_factory):
 def test_a_row_by_id_or_number():
     ids = pa.chunked_array([["a", "b", "1"]])
     assert (find_row(ids, "b"), find_row(ids, "2"), find_row(ids, "1")) == (1, 1, 2)
-    with pytest.raises(UnknownNameError, match="3, from a to 1"):
+    with pytest.raises(UnknownNameError, match="rows 1 to 3, with ids from a to 1"):
         find_row(ids, "9")
+    made = pa.chunked_array([["q-ab443ba159", "q-79710ee440"]])
+    with pytest.raises(UnknownNameError, match=r"unknown sample '9'\. The run has rows 1 to 2\.$"):
+        find_row(made, "9")
 
 
 def test_the_name_of_a_conversation_suggests_its_turns():

@@ -3,11 +3,12 @@
 import pytest
 
 from ragstone.analysis.causes import find_causes
-from ragstone.analysis.likely_causes import LIKELY, cause_chances, cause_signs
+from ragstone.analysis.likely_causes import LIKELY, _show, cause_chances, cause_signs
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk, Claim, Sample
 from ragstone.data.verdict import Verdict
 
+PERHAPS = Verdict("unsure", 0.6, 0.0)
 YES, NO, SILENT = Verdict("entailment", 0.95, 0.0), Verdict("contradiction", 0.03, 0.95), Verdict("neutral", 0.03, 0.01)
 CLOSED = "The pool is closed on Mondays."
 
@@ -86,6 +87,26 @@ def test_an_answer_that_declines_in_part_is_wrongly_refused():
     assert outcome.findings[0].why == "chunk 2 contains it, the answer says that it is not known"
 
 
+@pytest.mark.parametrize(
+    ("said", "wanted", "founded", "why"),
+    [
+        (SILENT, PERHAPS, SILENT, "chunk 1 seems to contain it, the answer leaves it out"),
+        (PERHAPS, YES, SILENT, "chunk 1 contains it, the answer may leave it out"),
+        (NO, YES, SILENT, "chunk 1 contains it, the answer says otherwise"),
+        (SILENT, PERHAPS, SILENT, "chunk 1 seems to contain it, the answer says something else"),
+        (PERHAPS, YES, SILENT, "chunk 1 contains it, the answer may say otherwise"),
+        (NO, SILENT, PERHAPS, "chunk 1 seems to support it, the reference does not"),
+        (NO, SILENT, YES, "chunk 1 supports it, the reference does not"),
+        (NO, SILENT, PERHAPS, "no chunk surely supports it"),
+        (NO, SILENT, Verdict("entailment", 0.7, 0.0), "its best support is 0.70"),
+        (NO, PERHAPS, YES, "no retrieved chunk surely contains it"),
+    ],
+)
+def test_a_cause_is_as_sure_as_the_marks_of_its_verdicts(said, wanted, founded, why):
+    row = case("It is open on Mondays.", said, SILENT, [CLOSED], [wanted], [founded])
+    assert why in {_show(row, cause, 0.5).why for cause in LIKELY}
+
+
 def test_one_claim_has_one_cause():
     outcome = find_causes(case("It is open on Mondays.", NO, NO, [CLOSED], [YES], [NO]))
     places = [(one.kind, one.number) for one in outcome.findings]
@@ -139,7 +160,7 @@ def test_without_a_reference_a_chunk_that_says_otherwise_is_named():
 def doubtful(answer, support, **fields):
     """A row without a reference, whose claims have these supports by one chunk."""
     claims = [Claim(f"{answer} {number}") for number in range(len(support))]
-    found = [[Verdict("entailment", value, 0.0)] for value in support]
+    found = [[Verdict("entailment" if value > 0.65 else "unsure", value, 0.0)] for value in support]
     sample = Sample("s", "When is it closed?", answer, contexts=[Chunk(CLOSED)], **fields)
     return Case(sample, {"answer_claims": claims, "answer_claims_in_contexts": found})
 
@@ -147,7 +168,8 @@ def doubtful(answer, support, **fields):
 @pytest.mark.parametrize(
     ("row", "doubt"),
     [
-        (doubtful("Closed.", [0.75, 0.66]), "no chunk surely supports answer claim 2"),
+        (doubtful("Closed.", [0.75, 0.66]), "the weakest support of a claim is 0.66 (answer claim 2)"),
+        (doubtful("Closed.", [0.75, 0.6]), "no chunk surely supports answer claim 2"),
         (
             doubtful("I am sorry, I could not find that.", []),
             "the answer declines; without a reference nothing shows whether it should",

@@ -57,6 +57,12 @@ def read(html):
     return reader
 
 
+def test_a_row_that_nothing_judged_names_its_worst_score(tmp_path):
+    row = {"question": "Do dogs pay?", "answer": "Dogs pay.", "references": ["Half fare"]}
+    run = ragstone.evaluate([row], metrics=["token_f1", "ari"], out=tmp_path)
+    assert repr(run.worst(1)).splitlines()[1].split() == ["1", "token_f1", "0.000", "Do", "dogs", "pay?"]
+
+
 def test_repr_is_a_few_lines(shown):
     for name, value in shown.items():
         lines = repr(value).splitlines()

@@ -271,6 +271,8 @@ def test_a_short_answer_is_completed_by_the_last_question_only():
     [
         ("When does the last  boat leave?", "21:40", ["21:40."]),
         ("I have a dog. Does it pay?", "Half fare.", ["Half fare."]),
+        # A question may have neither a capital letter nor a question mark.
+        ("where can I park", "No own car park; £1.80 an hour", ["No own car park; £1.80 an hour."]),
         ("Do dogs pay?", "Dogs pay half fare.", ["Dogs pay half fare."]),
         ("", "21:40", ["21:40."]),
     ],

@@ -4,7 +4,11 @@ from types import SimpleNamespace
 
 from ragstone.analysis.cause_names import IGNORED, Finding, Outcome
 from ragstone.analysis.diagnosis import diagnose
+from ragstone.analysis.sample_evidence import Case
+from ragstone.data.types import Claim, Sample
+from ragstone.data.verdict import Verdict
 from ragstone.engine.evaluate import evaluate
+from ragstone.views.sample import sample_view
 from ragstone.views.worst import row_views, worst_views
 
 CHUNK = "The tower has 187 steps. Dogs are not allowed in the tower."
@@ -43,8 +47,19 @@ def test_a_claim_is_quoted_without_its_question(tmp_path):
     """Short references are completed by the question, so that they can be judged; a reader has just read it."""
     run = evaluate(rows(), ["token_f1"], tmp_path)
     finding = Finding(
-        IGNORED, "reference claim", 1, "How many steps are there? 187", (1,), "the answer leaves it out", 0.9
+        IGNORED, "reference claim", 1, "How many steps are there? 187.", (1,), "the answer leaves it out", 0.9
     )
     outcome = Outcome("1", (finding,), wrong=0.9, status="wrong")
     [view] = row_views(run, SimpleNamespace(outcomes=[outcome]), [0])
-    assert view.reason == 'the answer leaves it out: "187"'
+    assert view.reason == 'the answer leaves it out: "187."'
+
+
+def test_a_claim_is_shown_without_its_question_everywhere():
+    """In its table, its reasons and the finding about it; a question may lack a capital letter and a question mark."""
+    finding = Finding(IGNORED, "reference claim", 1, "How many steps 187.", (1,), "the answer leaves it out", 0.9)
+    reason = Verdict("neutral", 0.1, 0.0, "it says no number")
+    claims = {"reference_claims": [Claim(finding.text)], "reference_claims_in_answer": [reason]}
+    case = Case(Sample("1", "how many steps", "Many.", references=["187"]), claims)
+    view = sample_view(1, case, Outcome("1", (finding,), wrong=0.9, status="wrong"))
+    shown = [view.findings[0].text, view.claims[0].rows[0].text, view.judged[0].rows[0].text]
+    assert shown == ["187."] * 3

@@ -196,8 +196,9 @@ def _unsaid(
     case: Case, number: int, verdict: str, row: Sequence[str], refused: bool
 ) -> tuple[Cause, Sequence[int], str]:
     there = _ranks(row, YES)
-    if verdict == NO and not refused and (noise := sorted(set(_ranks(row, NO)) & _sources_of_wrong_claims(case))):
-        return NOISE, noise, f"{name_chunks(noise)} {_say(noise)} otherwise, and the answer follows"
+    noise = sorted(_unshared(case, "answer", "reference").intersection(_ranks(row, NO)))
+    if noise and verdict == NO and not refused:
+        return NOISE, noise, f"{_chunks_that(noise, 'say')} otherwise, and the answer follows"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
         if together and together[number] == YES:
@@ -205,16 +206,16 @@ def _unsaid(
         hint = _near(case, case.claims("reference")[number].text, row)
         return MISSING, (), f"no retrieved chunk contains it{hint}" if row else "nothing was retrieved"
     if refused:
-        return REFUSED, there, f"{name_chunks(there)} {_have(there)} it, the answer declines"
+        return REFUSED, there, f"{_chunks_that(there, 'contain')} it, the answer declines"
     if case.answer_is_empty:
-        return NO_ANSWER, there, f"{name_chunks(there)} {_have(there)} it, the answer is empty"
+        return NO_ANSWER, there, f"{_chunks_that(there, 'contain')} it, the answer is empty"
     if verdict == NO:
-        return MISREAD, there, f"{name_chunks(there)} {_have(there)} it, the answer says otherwise"
+        return MISREAD, there, f"{_chunks_that(there, 'contain')} it, the answer says otherwise"
     used = {rank for row in case.matrix("answer_claims_in_contexts") for rank in _ranks(row, YES)}
     if there[0] > FIRST_FEW and there[0] > max(used, default=0):
         below = f"below {name_chunks(sorted(used))}, which the answer uses" if used else "and the answer uses none"
         return LOW, there, f"its first chunk is chunk {there[0]}, {below}"
-    return IGNORED, there, f"{name_chunks(there)} {_have(there)} it, the answer leaves it out"
+    return IGNORED, there, f"{_chunks_that(there, 'contain')} it, the answer leaves it out"
 
 
 def _trace_answer(case: Case, unanswerable: bool) -> Iterator[Finding]:
@@ -243,7 +244,7 @@ def _origin(
         return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
     hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
     denied = [] if founded else _ranks(row, NO)
-    against = denied if verdict is None else sorted(set(denied) & _unsaid_chunks(case))
+    against = denied if verdict is None else sorted(set(denied) & _unshared(case, "reference", "answer"))
     if against and verdict != YES:
         return MISREAD, against, say_otherwise(case, case.claims("answer")[number].text, against)
     if verdict is None:
@@ -252,14 +253,10 @@ def _origin(
     if verdict == YES:
         return None if founded else (OWN, (), f"it is correct, but no chunk supports it{hint}")
     if founded:
-        if verdict == NO and (confused := sorted(set(there) & _misread_chunks(case))):
-            return (
-                MISREAD,
-                confused,
-                f"{name_chunks(confused)} {_support(confused)} it, and also what the reference says",
-            )
-        source = f"{name_chunks(there)} {_support(there)} it" if there else "the chunks support it together"
-        if verdict == NO or set(there) & _leading_astray(case):
+        if verdict == NO and (confused := sorted(set(there) & _chunks_of_denied(case, YES))):
+            return MISREAD, confused, f"{_chunks_that(confused, 'support')} it, and also what the reference says"
+        source = f"{_chunks_that(there, 'support')} it" if there else "the chunks support it together"
+        if verdict == NO or set(there) & _chunks_of_denied(case, NO):
             other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
             return NOISE, there, f"{source} and {other}" if there else source
         return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
@@ -296,40 +293,21 @@ def _relevant_chunks(case: Case) -> set[int]:
     return {rank for row in case.matrix("reference_claims_in_contexts") for rank in _ranks(row, YES)}
 
 
-def _sources_of_wrong_claims(case: Case) -> set[int]:
-    """The chunks that support an answer claim that the reference does not support."""
-    rows, right = case.matrix("answer_claims_in_contexts"), case.verdicts("answer_claims_in_reference")
-    return {rank for row, verdict in zip(rows, right, strict=False) if verdict != YES for rank in _ranks(row, YES)}
-
-
-def _leading_astray(case: Case) -> set[int]:
-    """The chunks that contradict a reference claim that the answer also contradicts."""
-    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
-    return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, NO)}
-
-
-def _unsaid_chunks(case: Case) -> set[int]:
-    """The chunks that support a reference claim that the answer does not make."""
-    rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
+def _unshared(case: Case, whose: str, other: str) -> set[int]:
+    """The chunks that support a claim of the answer or the reference that the other one does not support."""
+    rows, said = case.matrix(f"{whose}_claims_in_contexts"), case.verdicts(f"{whose}_claims_in_{other}")
     return {rank for row, verdict in zip(rows, said, strict=False) if verdict != YES for rank in _ranks(row, YES)}
 
 
-def _misread_chunks(case: Case) -> set[int]:
-    """The chunks that support a reference claim that the answer contradicts."""
+def _chunks_of_denied(case: Case, held: str) -> set[int]:
+    """The chunks with this verdict on a reference claim that the answer contradicts."""
     rows, said = case.matrix("reference_claims_in_contexts"), case.verdicts("reference_claims_in_answer")
-    return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, YES)}
+    return {rank for row, verdict in zip(rows, said, strict=False) if verdict == NO for rank in _ranks(row, held)}
 
 
-def _have(ranks: Sequence[int]) -> str:
-    return "contains" if len(ranks) == 1 else "contain"
-
-
-def _say(ranks: Sequence[int]) -> str:
-    return "says" if len(ranks) == 1 else "say"
-
-
-def _support(ranks: Sequence[int]) -> str:
-    return "supports" if len(ranks) == 1 else "support"
+def _chunks_that(ranks: Sequence[int], verb: str) -> str:
+    """`chunk 1 contains`, `chunks 1 and 2 contain`."""
+    return f"{name_chunks(ranks)} {verb}{'s' if len(ranks) == 1 else ''}"
 
 
 def explain_misses(outcome: Outcome, sample: Sample) -> Outcome:

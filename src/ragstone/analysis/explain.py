@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.causes import find_causes
 from ragstone.analysis.diagnosis import with_reasons
@@ -86,7 +87,9 @@ def find_row(ids: pa.ChunkedArray, wanted: str) -> int:
     if wanted.isdecimal() and 1 <= int(wanted) <= len(ids):
         return int(wanted) - 1
     known = ids.to_pylist()
-    hint = f"The run has {len(known)}, from {known[0]} to {known[-1]}." if known else ""
+    given = [name for name in known if not MADE_ID.fullmatch(name)]
+    named = f", with ids from {given[0]} to {given[-1]}" if given else ""
+    hint = f"The run has rows 1 to {len(known):,}{named}." if known else ""
     turns = [name for name in known if name.startswith(wanted)]  # of a conversation
     raise UnknownNameError("sample", wanted, known, hint, turns[:3])
 

@@ -33,6 +33,7 @@ from ragstone.analysis.cause_names import (
 from ragstone.analysis.fact_causes import declines, numbers
 from ragstone.analysis.row_status import denial_of, foundations, support_of
 from ragstone.analysis.sample_evidence import Case
+from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.overlap import content_stems
 from ragstone.text.refusals import find_refusal
@@ -40,22 +41,27 @@ from ragstone.text.sentences import sentences
 
 _WEIGHTS = Path(__file__).parent / "likely_causes.json"
 _FAMILY = {SPLIT: MISSING, LOST: MISSING, LOW: IGNORED}  # More precise names of a cause.
-_SURE = 0.5  # From here, words say that something is so; below, that it seems so.
+_SAME = 0.5  # From here, the answer as a whole says what the reference says.
 _STATED = 0.65  # From here, the verdict is "supported".
 LIKELY = (MISSING, NOISE, MISREAD, HALLUCINATED, IGNORED)
+_UNFOUNDED, _OF_ANSWER = (MISSING, HALLUCINATED), (NOISE, HALLUCINATED)
 
 
 class _Read(NamedTuple):
-    """A claim of one side: how probably the other side lacks and denies it, and the chunks that say most for and against it."""
+    """A claim of one side: how probably the other side lacks and denies it, and the chunk that says most for it.
+
+    `said` and `held` are the verdicts of the other side and of this chunk.
+    """
 
     number: int
     text: str
+    said: str
+    held: str
     lacking: float
     denied: float
     found: float
     chunk: int
     against: float
-    denying: int
 
 
 # The claim of the reference that the chunks contain and the answer lacks; the claim that the other side and the chunks lack; the
@@ -79,10 +85,13 @@ def _doubt(case: Case) -> str:
     """Why a row needs a look, if no claim shows a fault."""
     if declines(case):
         return "the answer declines; without a reference nothing shows whether it should"
-    if max(case.evidence.get("reference_matches") or (), default=1.0) < _SURE:
+    if max(case.evidence.get("reference_matches") or (), default=1.0) < _SAME:
         return "read as a whole, the answer does not seem to say what the reference says"
-    support = [max(map(support_of, row), default=0.0) for row in foundations(case)]
-    return f"no chunk surely supports answer claim {support.index(min(support)) + 1}" if support else ""
+    best = [max(row, key=support_of, default=NEUTRAL) for row in foundations(case)]
+    number, least = min(enumerate(best, start=1), key=lambda one: support_of(one[1]), default=(0, ""))
+    if least == ENTAILMENT:
+        return f"the weakest support of a claim is {support_of(least):.2f} (answer claim {number})"
+    return f"no chunk{_surely(least)} supports answer claim {number}" if number else ""
 
 
 def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
@@ -172,12 +181,11 @@ def _read(case: Case, whose: str) -> list[_Read]:
         return []
     found = []
     for number, (claim, verdict, row) in enumerate(zip(claims, verdicts, rows, strict=True), start=1):
-        held, against = [support_of(one) for one in row], [denial_of(one) for one in row]
         # What stands after the chunks, as all of them together, has no rank.
-        ranked = len(case.sample.contexts or ())
-        chunk, denying = (max(range(ranked), key=some.__getitem__) + 1 for some in (held, against))
-        known = (1.0 - support_of(verdict), denial_of(verdict), max(held), chunk, max(against), denying)
-        found.append(_Read(number, claim.text, *known))
+        held = [support_of(one) for one in row]
+        at = max(range(len(case.sample.contexts or ())), key=held.__getitem__)
+        known = (1.0 - support_of(verdict), denial_of(verdict), max(held), at + 1, max(map(denial_of, row)))
+        found.append(_Read(number, claim.text, verdict, row[at], *known))
     return found
 
 
@@ -186,39 +194,41 @@ def _share(claim: str, text: str) -> float:
     return len(words & content_stems(text)) / max(len(words), 1)
 
 
+def _shown_by(case: Case, cause: Cause) -> _Read:
+    """The claim that shows a cause best."""
+    claims = _read(case, "answer" if cause in _OF_ANSWER else "reference")
+    shown: _Read = (_missing if cause in _UNFOUNDED else _unsaid)(claims)
+    return shown
+
+
 def _is_shown(case: Case, cause: Cause) -> bool:
     """Whether a claim shows the cause: not one that the side states which should lack it."""
-    wanted, said = _read(case, "reference"), _read(case, "answer")
-    if cause in (MISSING, HALLUCINATED):
-        lost: _Read = _missing(wanted if cause is MISSING else said)
-        return lost.found < _STATED
-    shown: _Read = _unsaid(said if cause is NOISE else wanted)
-    return min(shown.lacking, shown.found) > 1.0 - _STATED
+    shown = _shown_by(case, cause)
+    return shown.found < _STATED if cause in _UNFOUNDED else min(shown.lacking, shown.found) > 1.0 - _STATED
 
 
 def _show(case: Case, cause: Cause, chance: float) -> Finding:
-    """The claim that shows a cause best, and why."""
-    wanted, said = _read(case, "reference"), _read(case, "answer")
-    unsaid, foreign = _unsaid(wanted), _unsaid(said)
-    holds = "contains" if unsaid.found >= _SURE else "seems to contain"
-    if cause is NOISE:
-        held = "supports" if foreign.found >= _SURE else "seems to support"
-        why = f"chunk {foreign.chunk} {held} it, the reference does not"
-        return _finding(cause, "answer claim", foreign, chance, why, foreign.chunk)
-    if cause is HALLUCINATED:
-        return _finding(cause, "answer claim", _missing(said), chance, "no chunk supports it")
-    if cause is MISSING:
-        return _finding(cause, "reference claim", _missing(wanted), chance, "no retrieved chunk contains it")
-    answer = case.sample.answer or ""
-    if cause is IGNORED and any(find_refusal(answer[one.start : one.end]) for one in sentences(answer)):
-        why = f"chunk {unsaid.chunk} {holds} it, the answer says that it is not known"
-        return _finding(REFUSED, "reference claim", unsaid, chance, why, unsaid.chunk)
-    lacks = "leaves it out" if unsaid.lacking >= _SURE else "may leave it out"
-    says = "says something else" if unsaid.lacking >= _SURE else "may say otherwise"
-    says = "says otherwise" if unsaid.denied >= _SURE else says
-    why = f"chunk {unsaid.chunk} {holds} it, the answer {lacks if cause is IGNORED else says}"
-    return _finding(cause, "reference claim", unsaid, chance, why, unsaid.chunk)
+    """The claim that shows a cause best, and why: the words are as sure as the marks of the verdicts."""
+    shown, answer = _shown_by(case, cause), case.sample.answer or ""
+    lacks, has = shown.said in (NEUTRAL, CONTRADICTION), shown.held == ENTAILMENT
+    if cause in _UNFOUNDED:
+        words = "no retrieved chunk{} contains it" if cause is MISSING else "no chunk{} supports it"
+        why = f"its best support is {shown.found:.2f}" if has else words.format(_surely(shown.held))
+    elif cause is NOISE:
+        holds = "supports" if has else "seems to support"
+        why = f"chunk {shown.chunk} {holds} it, the reference {'does' if lacks else 'may'} not"
+    else:
+        says = "leaves it out" if lacks else "may leave it out"
+        if cause is IGNORED and any(find_refusal(answer[one.start : one.end]) for one in sentences(answer)):
+            cause, says = REFUSED, "says that it is not known"
+        elif cause is MISREAD:
+            sure = "says otherwise" if shown.said == CONTRADICTION else "says something else"
+            says = sure if lacks else "may say otherwise"
+        why = f"chunk {shown.chunk} {'contains' if has else 'seems to contain'} it, the answer {says}"
+    kind: Kind = "answer claim" if cause in _OF_ANSWER else "reference claim"
+    chunks = () if cause in _UNFOUNDED else (shown.chunk,)
+    return Finding(cause, kind, shown.number, shown.text, chunks, why, chance)
 
 
-def _finding(cause: Cause, kind: Kind, claim: _Read, chance: float, why: str, *chunks: int) -> Finding:
-    return Finding(cause, kind, claim.number, claim.text, chunks, why, chance)
+def _surely(verdict: str) -> str:
+    return " surely" if verdict == UNSURE else ""

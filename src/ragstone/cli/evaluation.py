@@ -92,7 +92,7 @@ def show_run(
         if diagnosis.has_content:
             screen.print(short_report(diagnosis))
         if faulty := worst_views(finished, diagnosis, len(diagnosis.faulty)):
-            screen.print(Group(title("rows that are not fine"), *rows_part(faulty, full)), crop=False)
+            screen.print(Group(title("rows that are not fine"), *rows_part(faulty)), crop=False)
     else:
         screen.print(run_summary(view, diagnosis, named))
         for line in [] if quiet else not_told_yet(view.explanations, out):

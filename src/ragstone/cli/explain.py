@@ -46,9 +46,8 @@ def explain(
     for claim, reason in written.items():
         click.echo(f"\n{visible(claim)}\n  {visible(reason)}")
     if reasons:
-        click.echo(
-            "\n(reasons written by the base model of judge-1.5b: not checked)" if written else "\nno claim to explain"
-        )
+        by_model = "(reasons written by the base model of judge-1.5b: not checked)"
+        click.echo(f"\n{by_model if written else 'no claim to explain'}")
     if metric is None:
         name = explanation.case.sample.id
         word = str(explanation.row + 1) if MADE_ID.fullmatch(name) else name
@@ -59,17 +58,19 @@ def explain(
 
 
 def _write_reasons(case: Case) -> dict[str, str]:
-    """By claim of the answer that the chunks do not support: why."""
+    """By claim of the answer that the chunks do not support, as it is shown: why."""
     from ragstone.data.verdict import ENTAILMENT, strongest
     from ragstone.engine.execute import run_to_end
     from ragstone.tools.large_reasons import Doubt, write_reasons
+    from ragstone.views.judged_items import shown_claims
 
     texts = [chunk.text for chunk in case.sample.contexts or ()]
-    by_chunk = [strongest(row) for row in case.matrix("answer_claims_in_contexts")]
-    pairs = zip(case.claims("answer"), case.verdicts("answer_claims_in_all_contexts") or by_chunk, strict=False)
-    doubts = [Doubt(claim.text, texts) for claim, verdict in pairs if verdict != ENTAILMENT]
-    found = run_to_end(write_reasons(doubts)) if doubts else []
-    return {doubt.claim: reason for doubt, reason in zip(doubts, found, strict=True)}
+    by_chunk = map(strongest, case.matrix("answer_claims_in_contexts"))
+    verdicts = case.verdicts("answer_claims_in_all_contexts") or by_chunk
+    pairs = zip(case.claims("answer"), shown_claims(case, "answer"), verdicts, strict=False)
+    doubts = {shown: Doubt(claim.text, texts) for claim, shown, verdict in pairs if verdict != ENTAILMENT}
+    found = run_to_end(write_reasons([*doubts.values()])) if doubts else []
+    return dict(zip(doubts, found, strict=True))
 
 
 def _next_of_metric(run: str, sample: str, metric: str, out: str, metrics_file: list[str]) -> tuple[str, str]:
@@ -105,14 +106,14 @@ def show(
 
 
 def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
-    """Prints one line per row that the statuses or the filter select, the most probably wrong first."""
+    """Prints the rows that the statuses or the filter select, the most probably wrong first; in full, a line of each."""
     from dataclasses import asdict
 
     from rich.console import Group
 
     from ragstone.analysis.acceptance import FilterColumns, statuses_filter
     from ragstone.analysis.diagnosis import diagnose as diagnose_run
-    from ragstone.report.run import rows_part
+    from ragstone.report.run import rows_part, worst_part
     from ragstone.views.phrases import counted
     from ragstone.views.worst import row_views
 
@@ -122,7 +123,7 @@ def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
     if json:
         print_json({"run": run.path, "id": run.id, "name": run.name, "rows": [asdict(view) for view in views]})
         return
-    console().print(Group(*rows_part(views, full)), crop=False)
+    console().print(Group(*(rows_part if full else worst_part)(views)), crop=False)
     click.echo(f"{len(views):,} of {counted(len(found.outcomes), 'row')}")
     for view in views[:1]:
         next_steps((command_line("explain", run_word(run, out), view.word, out=out), "one row in full"))
@@ -172,11 +173,10 @@ def diagnose(
 ) -> None:
     """Find what limits quality and why samples fail."""
     from ragstone.analysis.diagnosis import diagnose as diagnose_run
+    from ragstone.analysis.indexed_corpus import open_store
     from ragstone.report.diagnosis import diagnosis_dict, full_report, sample_labels
 
     stored = find_run(run, out)
-    from ragstone.analysis.indexed_corpus import open_store
-
     if chunks is None and documents:
         raise UsageError("--documents needs --chunks: a fact of a document is lost only if no chunk contains it")
     diagnosis = diagnose_run(stored, store=None if chunks is None else open_store(chunks, documents))

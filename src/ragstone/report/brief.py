@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
 
+from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.explain import Explanation
 from ragstone.analysis.gate_conditions import Checked
@@ -23,7 +24,7 @@ from ragstone.views.comparison import MARKS, ComparisonView
 from ragstone.views.diagnosis import DiagnosisView
 from ragstone.views.phrases import counted, one_line
 from ragstone.views.run import FEW, RunView, headline_metrics
-from ragstone.views.sample import cause_line
+from ragstone.views.sample import cause_line, lack_of
 
 _WIDTH = 100
 # Longer lines are cut.
@@ -82,11 +83,20 @@ def explanation_brief(explanation: Explanation) -> str:
 
 
 def worst_brief(samples: Sequence[WorstSample], name: str) -> str:
-    """One line per sample: row, id, status, cause and question."""
+    """One line per sample: row, id unless it was made of the question, status and cause or the worst score, and question."""
     lines = [
-        f"{sample.row:>3} {sample.id}  {sample.status}  {sample.cause or '–'}  {sample.question}" for sample in samples
+        f"{sample.row:>3} {'' if MADE_ID.fullmatch(sample.id) else sample.id}  {_fault(sample)}  {sample.question}"
+        for sample in samples
     ]
     return _lines(f"{counted(len(samples), 'worst sample')} of {name}", *lines)
+
+
+def _fault(sample: WorstSample) -> str:
+    lack = {name: share for name, value in sample.scores.items() if (share := lack_of(name, value)) is not None}
+    if sample.status != "no judgement" or not lack:
+        return f"{sample.status}  {sample.cause or '–'}"
+    worst = max(lack, key=lack.__getitem__)
+    return f"{worst} {number(sample.scores[worst])}"
 
 
 def missing_brief(missing: Sequence[MissingScores], name: str) -> str:

@@ -21,7 +21,6 @@ from ragstone.views.worst import WorstView, worst_views
 
 # Metrics named by the user are all shown if they are no more than this.
 _MOST_NAMED = 8
-_QUESTION = 40
 
 
 def run_report(run: Run, most_failed: float = MOST_FAILED) -> RenderableType:
@@ -52,13 +51,15 @@ def run_summary(view: RunView, diagnosis: Diagnosis, named: bool = False) -> Ren
     ]
     reasons = [*by_reason((metric.metric, metric.reason) for metric in lacking).items()]
     reasons += [*view.not_computed().items()] if named or not shown else []
+    worst = worst_views(view.run, diagnosis)
     return Group(
         *_warnings(view),
         *(Text(line, style="bold") for line in lines if line),
         *([Text()] if any(lines) else []),
         _short_table(shown, view.run.info.rows, say_more(more) if more else ""),
         *(plain(f"{one_line(', '.join(names), 60)}: {one_line(reason, 200)}", "red") for reason, names in reasons[:3]),
-        *_worst_part(worst_views(view.run, diagnosis)),
+        *([Text()] if worst else []),
+        *worst_part(worst),
     )
 
 
@@ -81,11 +82,10 @@ def _short_table(metrics: Sequence[MetricView], rows: int, more: str) -> Table:
     return table
 
 
-def _worst_part(rows: Sequence[WorstView]) -> Iterator[RenderableType]:
-    if rows:
-        yield Text()
+def worst_part(rows: Sequence[WorstView]) -> Iterator[RenderableType]:
+    """Two lines per row, cut to the width of the screen."""
     for row in rows:
-        head = Text.assemble(
+        yield Text.assemble(
             plain(f"{row.label}  "),
             (row.status_text, "bold red" if row.status == "wrong" else "bold yellow"),
             plain(f"  {row.cause}  " if row.cause else "  "),
@@ -93,25 +93,18 @@ def _worst_part(rows: Sequence[WorstView]) -> Iterator[RenderableType]:
             no_wrap=True,
             overflow="ellipsis",
         )
-        yield head
         reason = plain(row.reason)
         reason.no_wrap, reason.overflow = True, "ellipsis"
         yield Padding(reason, (0, 0, 0, 4), expand=False)
 
 
-def rows_part(rows: Sequence[WorstView], full: bool = False) -> Iterator[RenderableType]:
-    """One line per row, cut to the width of the screen unless `full` is set."""
-    widths = [max(map(len, part), default=0) for part in zip(*(row_words(row) for row in rows), strict=True)]
-    for row in rows:
-        padded = "  ".join(word.ljust(width) for word, width in zip(row_words(row), widths, strict=True))
-        line = plain(f"{padded}  {row.question if full else one_line(row.question, _QUESTION)}  {row.reason}")
-        line.no_wrap, line.overflow = True, "ignore" if full else "ellipsis"
-        yield line
-
-
-def row_words(row: WorstView) -> tuple[str, str, str]:
-    """The name of a row, its status and its cause."""
-    return row.label, row.status_text, row.cause
+def rows_part(rows: Sequence[WorstView]) -> Iterator[RenderableType]:
+    """One line per row, in full."""
+    heads = [(row.label, row.status_text, row.cause) for row in rows]
+    widths = [max(map(len, part)) for part in zip(*heads, strict=True)]
+    for row, head in zip(rows, heads, strict=True):
+        padded = "  ".join(word.ljust(width) for word, width in zip(head, widths, strict=True))
+        yield Text(visible(f"{padded}  {row.question}  {row.reason}"), no_wrap=True, overflow="ignore")
 
 
 def metrics_table(metrics: Iterable[MetricView], raw: bool = False) -> Table:

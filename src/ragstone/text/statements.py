@@ -79,8 +79,7 @@ def weighed_statements(question: str, text: str) -> list[Part]:
     if find_refusal(text):
         return []
     question = " ".join(question.split())
-    distinct: dict[str, int] = {}
-    seen: set[_Line] = set()
+    distinct, seen = dict[str, int](), set[_Line]()
     for line in _lines(text):
         if line in seen:
             continue
@@ -187,7 +186,8 @@ def _completed(question: str, line: _Line) -> str:
 
 def without_question(question: str, statement: str) -> str:
     """A statement as people read it next to its question: without the question that completes it."""
-    return statement.removeprefix(f"{' '.join(_asked(question).split())} ") if question else statement
+    asked = " ".join(_asked(question).split())
+    return statement.removeprefix(f"{asked[:1].upper()}{asked[1:]} ") if asked else statement
 
 
 def _asked(question: str) -> str:

@@ -11,6 +11,7 @@ from ragstone.data.share import Items
 from ragstone.data.types import Grade
 from ragstone.data.verdict import WORDS, Word, probability_of
 from ragstone.metrics.consistency import OTHER_ANSWER, read_other_answers
+from ragstone.text.statements import without_question
 from ragstone.tools.checklists import SCORE
 from ragstone.views.phrases import one_line
 
@@ -74,6 +75,11 @@ def _item(
     return JudgedItem(number, shorten(text), word.sign, words, word.tone, note, shorten(reason or ""))
 
 
+def shown_claims(case: Case, whose: str) -> list[str]:
+    """The claims as people read them: a short one without the question that completes it."""
+    return [without_question(case.sample.question or "", claim.text) for claim in case.claims(whose)]
+
+
 def _nuggets(case: Case) -> tuple[str, str, _Rows]:
     pairs = zip(case.sample.facts or [], case.verdicts("nugget_support"), strict=False)
     rows = [(fact.text, label, fact.importance or "vital", None) for fact, label in pairs]
@@ -99,12 +105,12 @@ def _graded(case: Case) -> tuple[str, str, _Rows]:
 
 def _claim_reasons(case: Case) -> Iterator[tuple[str, str, _Rows]]:
     for name, (whose, by) in _REASONED.items():
-        pairs = enumerate(zip(case.claims(whose), case.verdicts(name), strict=False), 1)
+        pairs = enumerate(zip(shown_claims(case, whose), case.verdicts(name), strict=False), 1)
         rows = []
         for number, (claim, verdict) in pairs:
             reason, source = (getattr(verdict, name, None) for name in ("reason", "source"))
             if reason or source:
-                rows.append((number, (claim.text, verdict, f"by {source}" if source else "", reason)))
+                rows.append((number, (claim, verdict, f"by {source}" if source else "", reason)))
         yield f"reasons-{name}", f"Reasons: claims of the {whose} by {by}", rows
 
 
@@ -112,9 +118,9 @@ def _corpus(case: Case) -> tuple[str, str, _Rows]:
     """The claims of the answer with the corpus passage that is nearest to each."""
     verdicts, passages = case.verdicts("answer_claims_in_corpus"), case.evidence.get("corpus_passages") or []
     rows = []
-    for at, (claim, verdict) in enumerate(zip(case.claims("answer"), verdicts, strict=False)):
+    for at, (claim, verdict) in enumerate(zip(shown_claims(case, "answer"), verdicts, strict=False)):
         near = passages[at][:1] if at < len(passages) else []
-        rows.append((claim.text, verdict, "", "".join(f"nearest passage: {passage.text}" for passage in near)))
+        rows.append((claim, verdict, "", "".join(f"nearest passage: {passage.text}" for passage in near)))
     return "corpus", "Claims of the answer in the corpus", [*enumerate(rows, 1)]
 
 
@@ -209,7 +215,7 @@ def item_texts(case: Case, count: Items) -> Sequence[str]:
     if count.texts:
         return count.texts
     if kind.endswith(" claim"):
-        return [claim.text for claim in case.claims(kind.removesuffix(" claim"))]
+        return shown_claims(case, kind.removesuffix(" claim"))
     if kind == "fact":
         return [fact.text for fact in case.sample.facts or ()]
     if kind == "question":

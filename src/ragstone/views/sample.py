@@ -21,7 +21,7 @@ from ragstone.engine.metric_choice import find_metric, pick_headlines
 from ragstone.storage.images import ImageError, image_name, is_address, read_picture
 from ragstone.text.statements import without_question
 from ragstone.text.verbatim import plain_text
-from ragstone.views.judged_items import JudgedGroup, judged_groups
+from ragstone.views.judged_items import JudgedGroup, judged_groups, shown_claims
 from ragstone.views.marks import Limits, Mark, Piece, RankMark, mark_claims, mark_facts
 from ragstone.views.phrases import by_reason, numbered, one_line
 
@@ -226,7 +226,7 @@ class SampleView:
     def telling_scores(self) -> list[Cell]:
         """The headline scores furthest from good, at most six, failed ones, and those of metrics files that are not loaded."""
         picked = pick_headlines([cell.metric for cell in self.scores])
-        lack = {cell.metric: _lack(cell) for cell in self.scores if cell.metric in picked}
+        lack = {cell.metric: lack_of(cell.metric, cell.value) for cell in self.scores if cell.metric in picked}
         worst = sorted((name for name in lack if lack[name] is not None), key=lambda name: -(lack[name] or 0.0))
         chosen = {*worst[:_MOST_SCORES], *(cell.metric for cell in self.scores if find_metric(cell.metric) is None)}
         return [cell for cell in self.scores if cell.metric in chosen or cell.status == "failed"] or list(self.scores)
@@ -238,15 +238,13 @@ class SampleView:
         return list(by_reason((cell.metric, f"{cell.status}, {cell.reason}") for cell in missing).items())
 
 
-def _lack(cell: Cell) -> float | None:
+def lack_of(metric: str, value: float | None) -> float | None:
     """The distance of a score from its best value, from 0 to 1; None without a value, a direction or bounds."""
-    known = find_metric(cell.metric)
-    if cell.value is None or known is None or known.spec.better == "none":
+    known = find_metric(metric)
+    low, high = known.spec.bounds if known else (None, None)
+    if value is None or known is None or known.spec.better == "none" or low is None or high is None:
         return None
-    low, high = known.spec.bounds
-    if low is None or high is None:
-        return None
-    share = (cell.value - low) / (high - low)
+    share = (value - low) / (high - low)
     return share if known.spec.better == "lower" else 1.0 - share
 
 
@@ -287,7 +285,7 @@ def sample_view(
         undecided=outcome.undecided,
         looked=bool(outcome.seen_by or outcome.findings),
         findings=tuple(
-            FindingView(one.cause.name, one.cause.fails, one.about, one.chunks, one.why, *_place(one))
+            FindingView(one.cause.name, one.cause.fails, one.about, one.chunks, one.why, *_place(one, sample))
             for one in outcome.shown
         ),
         claims=groups,
@@ -302,10 +300,11 @@ def sample_view(
     )
 
 
-def _place(finding: Finding) -> tuple[str, str]:
+def _place(finding: Finding, sample: Sample) -> tuple[str, str]:
     """The text of the claim or fact that a finding is about, and its place: `answer-2`."""
     whose, _, claim = finding.kind.partition(" ")
-    return (one_line(finding.text, _MAX_TEASER), f"{whose}-{finding.number}") if claim or whose == "fact" else ("", "")
+    text = one_line(without_question(sample.question or "", finding.text), _MAX_TEASER)
+    return (text, f"{whose}-{finding.number}") if claim or whose == "fact" else ("", "")
 
 
 def cause_line(outcome: Outcome) -> str:
@@ -369,14 +368,14 @@ def _group(case: Case, whose: str, other: str) -> ClaimGroup:
     together = case.verdicts(f"{whose}_claims_in_all_contexts")
     earlier, cited = (case.verdicts("answer_claims_in_history"), cited_claims(case)) if whose == "answer" else ([], [])
     claims = []
-    for at, claim in enumerate(case.claims(whose)):
+    for at, claim in enumerate(shown_claims(case, whose)):
         row, said = rows[at] if at < len(rows) else None, verdicts[at : at + 1]
         known = said or [*(row or ()), *earlier[at : at + 1]]
         turn = turn_behind(case, at + 1) if whose == "answer" else None
         claims.append(
             ClaimView(
                 number=at + 1,
-                text=without_question(case.sample.question or "", claim.text),
+                text=claim,
                 tone=WORDS[strongest(known)].tone if known else "",
                 said=verdict_mark(said[0]) if said else None,
                 says=_ranks(row, ENTAILMENT),

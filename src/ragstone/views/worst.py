@@ -13,6 +13,7 @@ from ragstone.analysis.cause_texts import status_text
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.sample_order import worst_rows
 from ragstone.storage.runs import Run, read_table
+from ragstone.text.statements import without_question
 from ragstone.views.phrases import one_line
 
 _MOST_CHARACTERS = 60
@@ -58,7 +59,7 @@ def _view(row: int, text: dict[str, str | None], outcome: Outcome) -> WorstView:
         status_text=status_text(outcome),
         cause=outcome.cause.name if outcome.cause else "",
         question=one_line(text["question"] or "", 200),
-        reason=_reason(outcome, " ".join((text["question"] or "").split()), text["answer"] or ""),
+        reason=_reason(outcome, text["question"] or "", text["answer"] or ""),
     )
 
 
@@ -69,5 +70,5 @@ def _reason(outcome: Outcome, question: str, answer: str) -> str:
     if finding is None:
         return f"{outcome.doubt or 'answer'}: {one_line(answer, _MOST_CHARACTERS)}"
     why = finding.why or finding.cause.meaning
-    quoted = answer if finding.kind in ("answer", "chunks") else finding.text.removeprefix(question).strip()
+    quoted = answer if finding.kind in ("answer", "chunks") else without_question(question, finding.text)
     return f'{one_line(why, 2 * _MOST_CHARACTERS)}: "{one_line(quoted, 2 * _MOST_CHARACTERS)}"'
