@@ -21,7 +21,7 @@ from tests.browser import browser, pytest_terminal_summary  # noqa: F401  (a fix
 
 # A busy machine must not fail a test that is right, nor make everybody wait. `make test-slow` tries more examples.
 settings.register_profile("quick", deadline=None, max_examples=20)
-settings.register_profile("thorough", deadline=None, max_examples=100)
+settings.register_profile("thorough", deadline=None, max_examples=50)
 settings.load_profile("quick")
 
 # No model that nobody named, also where a fixture lives longer than a test: it takes time, and its figures may change.

@@ -82,14 +82,14 @@ def test_the_verdict_says_that_the_interval_includes_0(empty):
 @pytest.mark.slow
 @pytest.mark.parametrize("strengths", [(0, 0, 0), (1.5, 0)], ids=["noise", "one score and noise"])
 def test_the_interval_includes_0_if_there_is_nothing_to_gain(empty, strengths):
-    """Simulated: the share of intervals that are above 0 is at most 2.5 %, with room for 50 simulations."""
-    random, above, outside, times = np.random.default_rng(3), 0, 0, 50
+    """Simulated: the share of intervals that are above 0 is at most 2.5 %, with room for 30 simulations."""
+    random, above, outside, times = np.random.default_rng(3), 0, 0, 30
     for _ in range(times):
         fit = fit_mixture(made(empty, *world(random, 50, *strengths)), "ours", Settings())
         above += fit.fitted.interval.low > 0
         outside += fit.fitted.interval.low > 0 or fit.fitted.interval.high < 0
     assert above <= 3
-    assert outside <= 5
+    assert outside <= 4
 
 
 def test_rows_of_an_input_stay_together(empty):

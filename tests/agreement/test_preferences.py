@@ -69,14 +69,14 @@ def test_intervals_contain_the_truth_as_often_as_they_say():
         stats.pearsonr(difference, single)[0],
         (np.sign(difference) == np.sign(mean))[decided].mean(),
     ]
-    inside = np.zeros((150, 3))
+    inside = np.zeros((80, 3))
     for trial in inside:
         (item,) = agree(world(random)[0], coefficient="pearson").metrics
         intervals = [item.correlations["pearson", level].interval for level in ("dataset", "label")]
         intervals.append(item.verdicts.measures["accuracy"].interval)
         trial[:] = [interval.low <= value <= interval.high for interval, value in zip(intervals, truth, strict=True)]
-    # 95 of 100; three standard errors of 150 trials are 0.053.
-    assert (inside.mean(axis=0) > 0.897).all(), inside.mean(axis=0)
+    # 95 of 100; three standard errors of 80 trials are 0.073.
+    assert (inside.mean(axis=0) > 0.877).all(), inside.mean(axis=0)
 
 
 def test_the_order_of_the_two_systems_does_not_matter():

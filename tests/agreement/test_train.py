@@ -217,7 +217,7 @@ def test_nothing_in_its_files_can_run(world):
 def test_estimates_with_labels_that_it_was_trained_on_hold():
     """Of each data set a judge is trained on 60 labels and used for the mean with the same 60; 95 of 100 intervals hold."""
     held, naive = 0, 0
-    for seed in range(120):
+    for seed in range(60):
         random = np.random.default_rng(seed)
         table = random.normal(size=(360, 12))
         labels = (random.random(360) < 1 / (1 + np.exp(-1.5 * table[:, 0]))).astype(float)
@@ -229,5 +229,5 @@ def test_estimates_with_labels_that_it_was_trained_on_hold():
         held += found.interval.low <= 0.5 <= found.interval.high
         seen = np.array([judge.predict("unseen", row) for row in table[:60]])
         naive += np.mean((labels[:60] - seen) ** 2) < np.mean((labels[:60] - predicted) ** 2)
-    assert 0.91 <= held / 120 <= 0.99
-    assert naive > 110  # what it saw it knows too well
+    assert 0.88 <= held / 60 <= 1.0
+    assert naive > 55  # what it saw it knows too well

@@ -256,7 +256,7 @@ def test_replies_of_nothing_for_ever(tmp_path, name):
     """The deadline keeps the test short; a fault of an address that never answered may end the run before."""
     with OddServer(NOTHING[name]) as server:
         started = time.monotonic()
-        run, problem = attempt(server, tmp_path / "out", deadline_s=3.0)
+        run, problem = attempt(server, tmp_path / "out", deadline_s=2.0)
         assert "NoneType" not in problem
         assert len(problem) < 1500
         if run:
@@ -270,7 +270,7 @@ def test_a_redirect_to_another_host_gets_no_key(tmp_path, status):
     with OddServer(host="127.0.0.2") as other:
         away = f"Location: http://127.0.0.2:{other.port}/v1/chat/completions"
         with OddServer(raw(http(b"", away, status=status))) as server:
-            attempt(server, tmp_path / "out", deadline_s=3.0)
+            attempt(server, tmp_path / "out", deadline_s=2.0)
         assert not any(KEY in head for head, _ in other.requests)
         assert not any("messages" in body for _, body in other.requests), "the data went to a host that was not named"
 

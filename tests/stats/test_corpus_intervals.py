@@ -91,7 +91,7 @@ def test_intervals_are_as_wide_as_the_spread_of_the_rows_demands(rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_sorted", [True, False])
-@pytest.mark.parametrize(("rows", "samples"), [(200, 500), (3000, 500), (20_000, 150)])
+@pytest.mark.parametrize(("rows", "samples"), [(200, 200), (3000, 200), (20_000, 60)])
 def test_intervals_of_sums_cover_the_truth(rows, samples, is_sorted):
     random = np.random.default_rng(7)
     population = skewed_counts(random, 2_000_000)
@@ -118,13 +118,14 @@ def zipf_texts(random, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("score", [DISTINCT_WORDS, DISTINCT_PAIRS])
-@pytest.mark.parametrize(("rows", "samples"), [(60, 500), (200, 400), (3000, 150)])
+@pytest.mark.parametrize(("rows", "samples"), [(60, 200), (200, 150), (3000, 24)])
 def test_intervals_of_distinct_shares_cover_those_of_other_runs(rows, samples, score):
     random = np.random.default_rng(3)
     texts = [zipf_texts(random, rows) for _ in range(samples)]
     truth = np.mean([score(run) for run in texts])
     intervals = [rows_interval(run, score, bounds=(0.0, 1.0)) for run in texts]
-    assert 0.92 <= np.mean([low <= truth <= high for low, high in intervals]) <= 0.98
+    covered = np.mean([low <= truth <= high for low, high in intervals])
+    assert abs(covered - 0.95) <= max(0.03, 2.5 * (0.95 * 0.05 / samples) ** 0.5)
 
 
 def test_groups_of_rows_are_random():

@@ -134,11 +134,10 @@ def test_coverage_from_30_labels_up(make, judge):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [30, 100])
 @pytest.mark.parametrize(("make", "judge"), CASES)
-def test_coverage_at_length(make, judge, size):
-    coverage, ratio = simulate(make, judge, size, 1500)
-    assert 0.93 <= coverage <= 0.97
+def test_coverage_of_100_labels(make, judge):
+    coverage, ratio = simulate(make, judge, 100, 600)
+    assert 0.925 <= coverage <= 0.975
     assert ratio <= 1.0
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize(("design", "steps"), [({"rate": 0.3}, 4), ({"per_period": 4, "strata": "app"}, 9)])
+@pytest.mark.parametrize(("design", "steps"), [({"rate": 0.3}, 9), ({"per_period": 4, "strata": "app"}, 17)])
 def test_killed_at_every_change_of_the_disk(tmp_path, design, steps):
     """Renames and removals in turn, just before and just after each; with steps of 1 all of them are tried."""
     days = {"2026-11-10": range(20), "2026-11-11": range(20, 40)}
@@ -100,8 +100,8 @@ def test_random_kills_of_the_real_command(tmp_path):
     watch = str(tmp_path / "w")
     base = command(watch, "--every", "0.02s", "--grace", "0s")
     options = ["--from", str(log.path), "--rate", "0.2", "-m", "refusal,k_precision"]
-    size = len(log.content) // 36 + 1
-    for _ in range(12):
+    size = len(log.content) // 24 + 1
+    for _ in range(8):
         process = start(watch, *base, *options, "--now", "2026-11-12T23:59:59")
         for _ in range(3):
             log.grow(size)
@@ -109,7 +109,7 @@ def test_random_kills_of_the_real_command(tmp_path):
         kill_after(process, dice.uniform(0.0, 0.5))
     log.grow(len(log.content))
     assert log.rotations
-    for _ in range(8):  # all three days are over: kills while they are closed and evaluated
+    for _ in range(5):  # all three days are over: kills while they are closed and evaluated
         kill_after(start(watch, *base, "--now", "2026-11-14T00:00:00"), dice.uniform(0.0, 1.5))
     subprocess.run([*base, "--once", "--now", "2026-11-14T00:00:00"], check=True, timeout=120)
     days = {f"2026-11-{10 + day}": {f"r{number}" for number in range(day, 3000, 3)} for day in range(3)}
@@ -144,7 +144,7 @@ def test_kills_on_s3(bucket, tmp_path):
     watch, dice = f"{bucket.url}/watch", random.Random(3)
     base = command(watch, "--every", "0.02s", "--now", "2026-11-14T00:00:00")
     options = ["--from", f"{bucket.url}/logs", "--rate", "0.5", "-m", "refusal"]
-    for number in range(8):
+    for number in range(5):
         kill_after(
             start(watch, *base, *(() if WatchStore(watch).exists() else options)), 0.1 * number + dice.uniform(0.2, 0.6)
         )

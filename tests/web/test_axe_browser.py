@@ -27,7 +27,7 @@ from tests.web.made_runs import long_run, text_run
 from tests.web.pages.test_run_live import under_way  # noqa: F401  (a fixture)
 from tests.web.test_browser import Tab
 
-HEIGHTS = {390: 844, 1024: 768, 1440: 900}
+HEIGHTS = {390: 844, 1440: 900}
 
 pytestmark = pytest.mark.slow
 

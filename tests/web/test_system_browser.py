@@ -1,7 +1,5 @@
 """The system strip, comparisons and several runs in a real browser: windows of three widths, lists, and explained terms."""
 
-from itertools import product
-
 import pytest
 
 import ragstone
@@ -47,7 +45,7 @@ def everything(serve, tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize(("width", "scheme"), list(product((1440, 1024, 390), ("light", "dark"))))
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (1024, "dark"), (390, "dark")])
 def test_pages_fit_their_window_and_have_no_barriers(browser, everything, width, scheme):
     client, pages = everything
     tab = Tab(browser, client, width, scheme)

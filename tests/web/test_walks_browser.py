@@ -147,10 +147,10 @@ def small_rows(count):
         }
 
 
-def test_causes_of_100000_samples_arrive_and_the_page_is_usable(serve, tmp_path):
+def test_causes_of_30000_samples_arrive_and_the_page_is_usable(serve, tmp_path):
     file = tmp_path / "small.jsonl"
     with file.open("w") as stream:
-        stream.writelines(json.dumps(row) + "\n" for row in small_rows(100_000))
+        stream.writelines(json.dumps(row) + "\n" for row in small_rows(30_000))
     run = ragstone.evaluate(file, ["fact_recall", "token_f1"], tmp_path, name="small")
     client = serve(tmp_path)
     worked, times = time.process_time(), []
@@ -158,13 +158,13 @@ def test_causes_of_100000_samples_arrive_and_the_page_is_usable(serve, tmp_path)
         started = time.perf_counter()
         found = client.json(f"/runs/{run.id}.json?sort=token_f1")
         times.append(time.perf_counter() - started)
-        if found["diagnosis"] and found["diagnosis"]["looked_at"] == 100_000:
+        if found["diagnosis"] and found["diagnosis"]["looked_at"] == 30_000:
             break
         time.sleep(3)
     # CPU time, since other tests share the machine; it includes these requests.
     used = time.process_time() - worked
-    print(f"causes of 100,000 samples: {used:.0f} s of CPU time; a page meanwhile: {statistics.median(times):.2f} s")
-    # 45 s alone on two cores; more if other tests share them. tests/web/test_library.py counts that no row is read twice.
-    assert used < 120
+    print(f"causes of 30,000 samples: {used:.0f} s of CPU time; a page meanwhile: {statistics.median(times):.2f} s")
+    # 14 s alone on two cores; more if other tests share them. tests/web/test_library.py counts that no row is read twice.
+    assert used < 60
     assert statistics.median(times) < 2
     assert {cause["name"] for cause in found["diagnosis"]["causes"]} >= {"missing chunk", "hallucinated"}

@@ -129,11 +129,7 @@ def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
         next_steps((command_line("explain", run_word(run, out), view.word, out=out), "one row in full"))
 
 
-def runs(
-    full: bool = shared("full"),
-    out: str = shared("out"),
-    json: bool = shared("json"),
-) -> None:
+def runs(full: bool = shared("full"), out: str = shared("out"), json: bool = shared("json")) -> None:
     """List the stored runs.
 
     The newest come first; without `--full`, twenty of them. Names work wherever a command asks for a run.

@@ -158,21 +158,25 @@ def cases_to_samples(cases: Iterable[Case]) -> Dataset:
 
 
 def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None) -> ReadCases:
-    """The ground truth of a data set; answers and chunks are ignored. `questions` by id are for samples without one."""
-    cases: list[Case] = []
-    unasked: list[str] = []
+    """The ground truth of a data set, in which answers without chunks are the right ones; `questions` by id are for samples without one."""
+    cases, answers, unasked = list[Case](), list[str | None](), list[str]()
     fields: set[str] = set()
     for batch in reader.batches():
         for sample in (_with_question(one, questions or {}) for one in view_samples(batch)):
             fields |= {name for name in _FIELDS if getattr(sample, name) is not None}
             if sample.question:
                 cases.append(case_from_sample(sample))
+                answers.append(None if sample.contexts else sample.answer)
             else:
                 unasked.append(sample.id)
     if not cases:
         hint = "none of its ids is in --questions" if questions else "--questions RUN|FILE reads their questions"
         raise UsageError(f"{reader.name} has no sample with a question; {hint}")
     notes = []
+    if not fields and all(answers):
+        fields.add("references")
+        cases = [replace(case, references=[answer or ""]) for case, answer in zip(cases, answers, strict=True)]
+        notes.append("there are no chunks and no references, so the answers are taken as the right ones")
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")

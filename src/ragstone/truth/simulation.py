@@ -8,13 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Unpack, cast
 
 from ragstone.data.types import Sample, Turn
-from ragstone.engine.ask_system import (
-    DEFAULT_CONCURRENCY,
-    Asked,
-    SystemOptions,
-    answer_one,
-    describe_system,
-)
+from ragstone.engine.ask_system import DEFAULT_CONCURRENCY, Asked, SystemOptions, answer_one, describe_system
 from ragstone.engine.evaluate import unheard
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Progress, Report, silent

@@ -185,7 +185,28 @@ def test_import_for_ground_truth_maps_the_right_answers_to_references(cli, tmp_p
     assert "--map references=curator_says" in refused.err
     assert "answer=curator_says" not in refused.err
     mapped = ["--map", "question=visitor_msg", "--map"]
-    assert "no case has a reference" in cli("truth", "import", "gold.csv", "none", *mapped, "answer=curator_says").err
+    assert (
+        "the answers are taken as the right ones"
+        in cli("truth", "import", "gold.csv", "b", *mapped, "answer=curator_says").err
+    )
+    assert cli("truth", "export", "b", "b.jsonl").code == 0
+    assert read_dataset("b.jsonl")[3].references == ["It is 3 metres long."]
     done = cli("truth", "import", "gold.csv", "gold", *mapped, "references=curator_says")
     assert "no case has" not in done.err
     assert "ragstone run DATA --truth gold" in done.out
+
+
+def test_answers_of_a_system_are_not_the_right_ones(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": str(n), "question": f"How long is path {n}?", "answer": "Long.", "contexts": ["It is long."]}
+        for n in range(3)
+    ]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "no case has a reference" in cli("truth", "import", "log.jsonl", "log").err
+    for row in rows:
+        del row["contexts"]
+    (tmp_path / "plain.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in [*rows[:2], {**rows[2], "references": ["It is."]}])
+    )
+    assert "taken as the right ones" not in cli("truth", "import", "plain.jsonl", "plain").err

@@ -38,7 +38,7 @@ def cluster():
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
     """Row groups of a few rows, so that there is something to share."""
-    monkeypatch.setattr("ragstone.formats.reader.BATCH_ROWS", 50)
+    monkeypatch.setattr("ragstone.formats.reader.BATCH_ROWS", 30)
 
 
 def same(one, other):
@@ -52,7 +52,7 @@ def same(one, other):
 
 def test_every_metric_is_the_same(tmp_path):
     """All that is registered, with models of the tests in place of real ones."""
-    given = [dict(row, metadata={"other_answer": "Another.", "signals": {"like": 1}}) for row in rows(120)]
+    given = [dict(row, metadata={"other_answer": "Another.", "signals": {"like": 1}}) for row in rows(60)]
     names = [spec.name for spec in CATALOGUE.metrics() if spec.family != "custom"]
     tools = {"judge": Obliging(), "embedder": LengthsAndLetters(), **rating_tools(), "cache": False}
     alone = evaluate(given, names, tmp_path, **tools)

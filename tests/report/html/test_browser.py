@@ -139,8 +139,7 @@ def test_a_worst_sample_leads_to_its_evidence(visit, tmp_path):
     assert picture.stat().st_size > 50_000
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", ["run", "comparison", "hostile"])
 def test_it_fits_and_can_be_read(visit, name, width, scheme):
     page = visit(name, width, scheme)
