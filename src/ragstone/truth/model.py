@@ -176,7 +176,7 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
     if not fields and all(answers):
         fields.add("references")
         cases = [replace(case, references=[answer or ""]) for case, answer in zip(cases, answers, strict=True)]
-        notes.append("there are no chunks and no references, so the answers are taken as the right ones")
+        notes.append("there are no chunks and no references, so the answers count as the right ones")
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")

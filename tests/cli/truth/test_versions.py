@@ -186,7 +186,7 @@ def test_import_for_ground_truth_maps_the_right_answers_to_references(cli, tmp_p
     assert "answer=curator_says" not in refused.err
     mapped = ["--map", "question=visitor_msg", "--map"]
     assert (
-        "the answers are taken as the right ones"
+        "the answers count as the right ones"
         in cli("truth", "import", "gold.csv", "b", *mapped, "answer=curator_says").err
     )
     assert cli("truth", "export", "b", "b.jsonl").code == 0
@@ -209,4 +209,4 @@ def test_answers_of_a_system_are_not_the_right_ones(cli, tmp_path, monkeypatch):
     (tmp_path / "plain.jsonl").write_text(
         "".join(json.dumps(row) + "\n" for row in [*rows[:2], {**rows[2], "references": ["It is."]}])
     )
-    assert "taken as the right ones" not in cli("truth", "import", "plain.jsonl", "plain").err
+    assert "count as the right ones" not in cli("truth", "import", "plain.jsonl", "plain").err
