@@ -22,6 +22,14 @@ def test_near_sentences(claim, near):
     assert near_sentence(claim, CHUNKS) == near
 
 
+def test_a_heading_is_no_evidence():
+    chunks = {1: "Opening hours – pool\nThe pool is open from nine, on Wednesdays too."}
+    assert near_sentence("The pool has opening hours.", chunks) == (
+        1,
+        '"The pool is open from nine, on Wednesdays too."',
+    )
+
+
 def test_a_long_sentence_is_shortened():
     rank, quote = near_sentence("Boats are washed.", {3: f"Boats are washed {'very ' * 40}often."})
     assert (rank, len(quote), quote[-2:]) == (3, 82, '…"')

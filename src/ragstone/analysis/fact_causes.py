@@ -264,17 +264,18 @@ def near_sentence(claim: str, chunks: Mapping[int, str], least: float = _MOST_WO
         for sentence in sentences(chunk):
             text = chunk[sentence.start : sentence.end]
             share = len(wanted & content_stems(text)) / len(wanted)
-            if share >= least and share > best:
+            is_heading = len(text.split()) < 5 and not text.endswith((".", "!", "?"))
+            if share >= least and share > best and not is_heading:
                 best, found = share, (rank, quoted(text))
     return found
 
 
 def say_otherwise(case: Case, claim: str, denied: Sequence[int]) -> str:
-    """The sentence of a denying chunk that is about a claim, or that it says otherwise."""
+    """The sentence of a denying chunk that is about a claim, or that it contradicts the claim."""
     texts = {rank: chunk.text for rank, chunk in enumerate(case.sample.contexts or (), start=1) if rank in denied}
     near = near_sentence(claim, texts, _SOME_WORDS) if case.words else None
-    say = "says" if len(denied) == 1 else "say"
-    return f"chunk {near[0]} says {near[1]}" if near else f"{name_chunks(denied)} {say} otherwise"
+    contradict = "contradicts" if len(denied) == 1 else "contradict"
+    return f"chunk {near[0]} says {near[1]}" if near else f"{name_chunks(denied)} {contradict} it"
 
 
 def name_chunks(ranks: Sequence[int]) -> str:

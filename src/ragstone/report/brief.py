@@ -61,11 +61,7 @@ def diagnosis_brief(diagnosis: Diagnosis, name: str) -> str:
     failing = [view.failing_text, view.causes_text] if view.causes_text else []
     if len(whole := ": ".join(failing)) <= _LINE:
         failing = [whole]
-    return _lines(
-        f"Diagnosis of {name}: {view.headline}",
-        *failing,
-        *(f"→ {item.text}" for item in view.advice[:2]),
-    )
+    return _lines(f"Diagnosis of {name}: {view.headline}", *failing, *(f"→ {item.text}" for item in view.advice[:2]))
 
 
 def explanation_brief(explanation: Explanation) -> str:

@@ -47,7 +47,8 @@ class ComparisonReport:
         yield from _runs(comparison)
         yield from _moved(view.listed(self._show, self._full), view.moved, options.max_width)
         yield Text()
-        for line in filter(None, [*view.lines("" if self._full else "--full lists them"), deciding_line(items)]):
+        more = "" if self._full or not view.moves else f"--full --show {len(view.moves.unclear)} lists them"
+        for line in filter(None, [*view.lines(more), deciding_line(items)]):
             yield Text(visible(line))
         yield Text()
         table = difference_table(view, items)
