@@ -194,6 +194,8 @@ def test_import_for_ground_truth_maps_the_right_answers_to_references(cli, tmp_p
     done = cli("truth", "import", "gold.csv", "gold", *mapped, "references=curator_says")
     assert "no case has" not in done.err
     assert "ragstone run DATA --truth gold" in done.out
+    # Without facts there is no citation to check.
+    assert "next: ragstone run DATA --truth gold" in cli("truth", "show", "gold").out
 
 
 def test_answers_of_a_system_are_not_the_right_ones(cli, tmp_path, monkeypatch):

@@ -32,12 +32,5 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "rescore": rescore,
         "estimate": estimate,
     },
-    VERSIONS: {
-        "list": list_,
-        "show": show,
-        "history": history,
-        "diff": diff,
-        "merge": merge,
-        "export": export,
-    },
+    VERSIONS: {"list": list_, "show": show, "history": history, "diff": diff, "merge": merge, "export": export},
 }

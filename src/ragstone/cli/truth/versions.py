@@ -49,7 +49,7 @@ def show(
         _show_case(chosen[0])
     else:
         _show_version(version, limit or _CASES_SHOWN)
-    next_steps((command_line("truth", "check", reference, out=out), "check the citations"))
+    next_steps(_next_step(reference, version.cases, out))
 
 
 def _find(version: Version, name: str) -> Case:
@@ -59,6 +59,13 @@ def _find(version: Version, name: str) -> Case:
     known = [case.id for case in version.cases]
     hint = f"`ragstone truth show {version.info.reference}` lists the cases."
     raise UnknownNameError("case", name, known, hint)
+
+
+def _next_step(reference: str, cases: list[Case], out: str) -> tuple[str, str]:
+    """Facts have citations to check."""
+    if any(case.facts for case in cases):
+        return command_line("truth", "check", reference, out=out), "check the citations"
+    return command_line("run", "DATA", truth=reference, out=out), "score answers against it"
 
 
 def _show_version(version: Version, most: int) -> None:
@@ -217,9 +224,7 @@ def import_(
     info = store.save(name, cases, author=author_or_user(author), note=note, parent=parent, lineage=lineage)
     if not quiet:
         click.echo(f"{info.reference}: {info.rows:,} cases ({describe_counts(counts)}), saved under {out}")
-        check = (command_line("truth", "check", name, out=out), "check the citations")
-        run = (command_line("run", "DATA", truth=name, out=out), "score answers against it")
-        next_steps(check if any(case.facts for case in cases) else run)
+        next_steps(_next_step(name, cases, out))
 
 
 _FILES = (".jsonl", ".parquet", ".csv")
