@@ -2,6 +2,7 @@
 
 import pytest
 
+from ragstone.analysis.cause_texts import RowLabel
 from ragstone.analysis.comparison import compare_runs
 from ragstone.analysis.row_moves import kind_of_move
 from ragstone.engine.evaluate import evaluate
@@ -110,6 +111,17 @@ def test_unclear_rows_are_counted_and_those_that_rose_are_named(tmp_path):
     assert view.lines("--full lists them")[0] == f"{first}; --full lists them."
     assert [row.id for row in view.listed(2, full=True)] == ids[:2]
     assert view.listed(2) == []
+
+
+def test_labels_of_one_run_only_are_remarked(tmp_path):
+    comparison = compare_runs(harbour("better", tmp_path), harbour("worse", tmp_path))
+    plain, theirs = RowLabel("", 0.06), RowLabel("", 0.97, "Ana", 0.06)
+    before, after = [theirs, theirs, plain], [plain, theirs]
+    judged = [JudgedRows(side, [one.wrong for one in side]) for side in (before, after)]
+    [note] = set(ComparisonView.of(comparison, tuple(judged)).cautions) - set(comparison.remarks)
+    assert note == "1 row with a label of a person in one run only: label both answers to compare them"
+    both = (judged[1], judged[1])
+    assert ComparisonView.of(comparison, both).cautions == comparison.remarks
 
 
 def test_headline_metrics_come_first_by_part(tmp_path):

@@ -78,11 +78,7 @@ def value_texts(item: Checked) -> tuple[str, str]:
 def gate_table(checks: list[Checked]) -> Table:
     """One row per condition."""
     table = Table(
-        [
-            Column("condition", wrap="name"),
-            *columns("value", "95 % interval", "rows", "failed"),
-            Column("outcome"),
-        ]
+        [Column("condition", wrap="name"), *columns("value", "95 % interval", "rows", "failed"), Column("outcome")]
     )
     for item in checks:
         value, interval = value_texts(item)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from ragstone.analysis.cause_names import CAUSES
@@ -129,6 +129,15 @@ def _list_counts(counts: Iterable[tuple[str, int, int]]) -> str:
     return ", ".join(f"{name} {before:,} → {after:,}" for name, before, after in counts if before or after)
 
 
+def _note_labels(comparison: Comparison, judged: tuple[JudgedRows, JudgedRows]) -> Comparison:
+    """With a remark if people labelled a row in one run only: its change may be that from the judge's word to theirs."""
+    old, new = ({row for row, one in enumerate(side.causes) if getattr(one, "labelled", "")} for side in judged)
+    pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
+    lone = sum((one in old) != (other in new) for one, other in pairs)
+    note = f"{counted(lone, 'row')} with a label of a person in one run only: label both answers to compare them"
+    return replace(comparison, remarks=(*comparison.remarks, note)) if lone else comparison
+
+
 @dataclass(frozen=True)
 class ComparisonView:
     """Two compared runs with every sentence, order and cut, by the rules of this module."""
@@ -173,6 +182,7 @@ class ComparisonView:
         both = (judged[0], judged[1]) if judged[0] and judged[1] and not unlike else None
         moves = None
         if both:
+            comparison = _note_labels(comparison, both)
             wrong = (both[0].wrong, both[1].wrong)
             moves = Moves.of(comparison.after, comparison.pairs, wrong, comparison.settings)
         moved, slices = find_moved(comparison, moves, both) if moves and both else ((), ())

@@ -93,11 +93,7 @@ def comparison_data(view: ComparisonView) -> dict[str, Any]:
         "others": view.others_text,
         "method": view.method,
         "tradeoffs": [panel.as_dict() for panel in find_tradeoffs((before, after), ("A", "B"))],
-        "causes": causes
-        and {
-            "rows": [row._asdict() for row in causes.rows],
-            "known": causes.known,
-        },
+        "causes": causes and {"rows": [row._asdict() for row in causes.rows], "known": causes.known},
         "moves": [
             {"name": kind, "count": len(ids), "ids": ids[:_MOST_NAMED]}
             for kind in MOVES
