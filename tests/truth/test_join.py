@@ -115,7 +115,7 @@ def test_only_the_ground_truth_that_is_named_counts(version):
     assert samples[1].metadata == {"a": 1}
     assert report.notes == [
         "1 of 2 samples have no case in harbour@1: they have no ground truth",
-        "1 of 2 cases of harbour@1 have no sample",
+        "1 of 2 cases of harbour@1 have no sample: depth",
     ]
 
 
@@ -181,7 +181,7 @@ def test_by_command(cli, tmp_path, version, monkeypatch):
     done = cli("run", "answers.jsonl", "--truth", "harbour@1", "-m", "token_f1", "-o", tmp_path, "--json")
     assert done.code == 0
     assert json.loads(done.out)["summary"][0]["mean"] == 1.0
-    assert "note: 1 of 2 cases of harbour@1 have no sample" in done.err
+    assert "note: 1 of 2 cases of harbour@1 have no sample: " in done.err
     assert ragstone.open_run(json.loads(done.out)["run"]).info["truth"]["version"] == 1
     quoted = cli("run", "answers.jsonl", "--truth", "harbour", "-m", "token_f1", "-o", tmp_path, "--quote", "--json")
     assert json.loads(quoted.out)["rows"] == 1

@@ -7,8 +7,13 @@ from ragstone.analysis.comparison import compare_runs
 from ragstone.analysis.row_moves import kind_of_move
 from ragstone.engine.evaluate import evaluate
 from ragstone.views import comparison as views
-from ragstone.views.comparison import CauseChanges, ComparisonView, JudgedRows, headline
+from ragstone.views.comparison import CauseChanges, ComparisonView, headline
+from ragstone.web.pair_index import PairIndex
 from tests.report.runs import harbour
+
+
+def labelled(cause, wrong):
+    return [RowLabel(cause, one) for one in wrong]
 
 
 def find_moves(comparison):
@@ -58,7 +63,7 @@ def test_rows_come_first_with_both_answers(tmp_path):
     pairs = len(comparison.pairs)
     was, now = [0.02] * pairs, [0.02] * pairs
     now[:7], was[7], now[8], was[9] = [0.9] * 7, 0.8, None, None
-    view = ComparisonView.of(comparison, (JudgedRows([""] * pairs, was), JudgedRows(["misread"] * pairs, now)))
+    view = ComparisonView.of(comparison, (labelled("", was), labelled("misread", now)))
     assert view.headline == (
         f"1 fixed, 7 newly failing, 0 still failing of {pairs - 2} judged rows ({pairs} in all; p = 0.070)."
     )
@@ -70,7 +75,7 @@ def test_rows_come_first_with_both_answers(tmp_path):
     assert first.answers == tuple(answers)
     assert (first.wrong, first.causes, first.tone) == ((0.02, 0.9), ("", "misread"), "bad")
     assert len(view.moves.lost) == 1
-    few = ComparisonView.of(comparison, (JudgedRows([""], was[:1]), JudgedRows([""], now[:1])))
+    few = ComparisonView.of(comparison, (labelled("", was[:1]), labelled("", now[:1])))
     assert few.headline == headline(comparison)
     assert few.lines()[0].startswith("0 fixed, 1 newly failing")
 
@@ -85,8 +90,13 @@ def test_the_headline_agrees_with_its_table(tmp_path):
 
 def test_each_failing_pair_counts_once(tmp_path):
     worse, better = harbour("worse", tmp_path), harbour("better", tmp_path)
-    old = JudgedRows(["missing chunk", "missing chunk", "misread", "", "not examined"], [0.9, 0.9, 0.4, 0.1, None])
-    new = JudgedRows(["", "misread", "misread", ""], [0.1, 0.9, 0.4, 0.1])
+    old = [
+        *labelled("missing chunk", [0.9, 0.9]),
+        RowLabel("misread", 0.4),
+        RowLabel("", 0.1),
+        RowLabel("not examined"),
+    ]
+    new = [RowLabel("", 0.1), *labelled("misread", [0.9, 0.4]), RowLabel("", 0.1)]
     comparison = compare_runs(worse, better)
     causes = CauseChanges.of(comparison, (old, new))
     # The fifth pair is not diagnosed in B.
@@ -95,7 +105,7 @@ def test_each_failing_pair_counts_once(tmp_path):
     assert str(causes) == (
         "Main causes of failures, A → B: missing chunk 2 → 0, misread 0 → 1; of rows to look at: misread 1 → 1."
     )
-    look = JudgedRows(["misread"], [0.4])
+    look = labelled("misread", [0.4])
     assert str(CauseChanges.of(comparison, (look, look))) == "Main causes of rows to look at, A → B: misread 1 → 1."
 
 
@@ -103,7 +113,7 @@ def test_unclear_rows_are_counted_and_those_that_rose_are_named(tmp_path):
     comparison = compare_runs(harbour("better", tmp_path), harbour("worse", tmp_path))
     was, now = ([0.02] * len(comparison.pairs) for _ in range(2))
     was[0], now[0], now[1], now[2] = 0.6, 0.1, 0.3, 0.6
-    view = ComparisonView.of(comparison, (JudgedRows([""] * 25, was), JudgedRows([""] * 25, now)))
+    view = ComparisonView.of(comparison, (labelled("", was), labelled("", now)))
     ids = [comparison.after.samples[int(comparison.pairs.after[pair])].id for pair in (2, 1, 0)]
     assert view.moves.unclear == ids, "the largest rise first"
     first = f"3 rows are unclear; look at {ids[0]}, {ids[1]}: perhaps wrong now"
@@ -117,11 +127,31 @@ def test_labels_of_one_run_only_are_remarked(tmp_path):
     comparison = compare_runs(harbour("better", tmp_path), harbour("worse", tmp_path))
     plain, theirs = RowLabel("", 0.06), RowLabel("", 0.97, "Ana", 0.06)
     before, after = [theirs, theirs, plain], [plain, theirs]
-    judged = [JudgedRows(side, [one.wrong for one in side]) for side in (before, after)]
-    [note] = set(ComparisonView.of(comparison, tuple(judged)).cautions) - set(comparison.remarks)
+    [note] = set(ComparisonView.of(comparison, (before, after)).cautions) - set(comparison.remarks)
     assert note == "1 row with a label of a person in one run only: label both answers to compare them"
-    both = (judged[1], judged[1])
+    both = (after, after)
     assert ComparisonView.of(comparison, both).cautions == comparison.remarks
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        # The judge was not sure of the first answer: without that label, it would not be called fixed.
+        (RowLabel("", 0.97, "Ana", 0.4), RowLabel("", 0.06, "", 0.06), "unclear"),
+        (RowLabel("", 0.97, "Ana", 0.9), RowLabel("", 0.06, "", 0.06), "fixed"),
+        # The judge is wrong about the same answer twice.
+        (RowLabel("", 0.03, "Ana", 0.8), RowLabel("", 0.8, "", 0.8), "still failing"),
+        # A person decides about the second answer, and about both.
+        (RowLabel("", 0.06, "", 0.06), RowLabel("", 0.97, "Ana", 0.06), "newly failing"),
+        (RowLabel("", 0.97, "Ana", 0.4), RowLabel("", 0.03, "Ana", 0.06), "fixed"),
+    ],
+)
+def test_a_label_of_the_first_answer_alone_moves_no_row(tmp_path, old, new, kind):
+    comparison = compare_runs(harbour("better", tmp_path), harbour("worse", tmp_path))
+    view = ComparisonView.of(comparison, ([old], [new]))
+    assert [row.kind for row in view.moves.rows] == [kind]
+    index = PairIndex(comparison, None, None, None)
+    assert index.move(0, ([old], [new])) == kind
 
 
 def test_headline_metrics_come_first_by_part(tmp_path):

@@ -5,11 +5,12 @@ import re
 
 import pytest
 
+from ragstone.analysis.cause_texts import RowLabel
 from ragstone.analysis.comparison import compare_runs
 from ragstone.report.html.comparison_page import comparison_data
 from ragstone.text.word_diff import DiffPiece
 from ragstone.views.comparison import ComparisonView
-from ragstone.views.moved_rows import JudgedRows, MovedRow
+from ragstone.views.moved_rows import MovedRow
 from tests.report.runs import harbour
 
 KINDS = ("fixed", "newly failing", "still failing", "unclear")
@@ -28,7 +29,7 @@ def random_rows(draw, count):
         None if draw.random() < missing else draw.choice((0.02, 0.3, 0.5, 0.9, draw.random())) for _ in range(count)
     ]
     known = count if draw.random() < 0.8 else draw.randint(1, count)
-    return JudgedRows(["" if (one or 0) < 0.5 else "misread" for one in wrong[:known]], wrong[:known])
+    return [RowLabel("" if (one or 0) < 0.5 else "misread", one) for one in wrong[:known]]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -61,7 +62,7 @@ def test_headline_lists_slices_and_json_agree(comparison, seed):
 def test_slices_say_the_failing_share(comparison):
     count = len(comparison.pairs)
     was, now = [0.9] * count, [0.02] * count
-    view = ComparisonView.of(comparison, (JudgedRows([""] * count, was), JudgedRows([""] * count, now)))
+    view = ComparisonView.of(comparison, ([RowLabel("", one) for one in was], [RowLabel("", one) for one in now]))
     lines = [str(part) for part in view.slices]
     assert "easy n 13: 100 % → 0 %" in lines
     assert {part.key for part in view.slices if part.column == "difficulty"} == {
@@ -71,9 +72,7 @@ def test_slices_say_the_failing_share(comparison):
 
 def test_the_chunks_and_words_that_changed_are_named(comparison):
     count = len(comparison.pairs)
-    view = ComparisonView.of(
-        comparison, (JudgedRows([""] * count, [0.9] * count), JudgedRows(["misread"] * count, [0.02] * count))
-    )
+    view = ComparisonView.of(comparison, ([RowLabel("", 0.9)] * count, [RowLabel("misread", 0.02)] * count))
     samples = [{one.id: one for one in run.samples} for run in (comparison.before, comparison.after)]
     for row in view.moved:
         old, new = ({chunk.id for chunk in side[row.id].contexts or ()} for side in samples)

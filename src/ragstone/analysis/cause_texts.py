@@ -16,17 +16,17 @@ LOOK = "look"
 class RowLabel(str):
     """The main cause of a row, `not examined` or empty, with the probability that the row is wrong, and who labelled it."""
 
-    __slots__ = ("judged_wrong", "labelled", "wrong")
+    __slots__ = ("judged_wrong", "labelled_by", "wrong")
     wrong: float | None
-    labelled: str
+    labelled_by: str
     judged_wrong: float | None
 
     def __new__(
-        cls, text: str, wrong: float | None = None, labelled: str = "", judged_wrong: float | None = None
+        cls, text: str, wrong: float | None = None, labelled_by: str = "", judged_wrong: float | None = None
     ) -> RowLabel:
         """The label of a row; `judged_wrong` is the probability without labels of people."""
         label = super().__new__(cls, text)
-        label.wrong, label.labelled, label.judged_wrong = wrong, labelled, judged_wrong
+        label.wrong, label.labelled_by, label.judged_wrong = wrong, labelled_by, judged_wrong
         return label
 
     @property

@@ -88,8 +88,9 @@ def find_row(ids: pa.ChunkedArray, wanted: str) -> int:
         return int(wanted) - 1
     known = ids.to_pylist()
     given = [name for name in known if not MADE_ID.fullmatch(name)]
-    named = f", with ids from {given[0]} to {given[-1]}" if given else ""
-    hint = f"The run has rows 1 to {len(known):,}{named}." if known else ""
+    named = f", with ids from {given[0]} to {given[-1]}" if len(given) > 1 else ""
+    rows = f"rows 1 to {len(known):,}" if len(known) > 1 else "one row"
+    hint = f"The run has {rows}{named}." if known else ""
     turns = [name for name in known if name.startswith(wanted)]  # of a conversation
     raise UnknownNameError("sample", wanted, known, hint, turns[:3])
 

@@ -2,7 +2,8 @@
 
 A judge rates the same good answer differently in other words, so a row moves only if its probability changes by at least the
 tolerance. Rows that may have moved are unclear. The rule is the same in both directions:
-if two versions are equally good, a row is as likely to be fixed as to fail newly, which `p` tests.
+if two versions are equally good, a row is as likely to be fixed as to fail newly, which `p` tests. What a person said of the
+first answer says nothing about another one: if only that is labelled, the judge's word on both is compared.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ragstone.analysis.alignment import MADE_ID, Alignment, align, name_some
+from ragstone.analysis.cause_names import Outcome
+from ragstone.analysis.cause_texts import RowLabel
 from ragstone.analysis.comparison import differing_signatures
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import Settings
@@ -33,6 +36,7 @@ _JUDGED_BY = {
     "chunks": {"answer_claims_in_contexts"},
     "references": {"answer_claims_in_reference", "reference_matches"},
 }
+JudgedRow = Outcome | RowLabel
 MoveKind = Literal["newly failing", "fixed", "still failing", "unclear"]
 # In the order of lists; sentences start with the fixed rows.
 MOVES: tuple[MoveKind, ...] = ("newly failing", "fixed", "still failing", "unclear")
@@ -47,6 +51,11 @@ def kind_of_move(before: float, after: float) -> MoveKind | None:
     if high - low >= TOLERANCE and high >= _RATHER_WRONG:
         return "newly failing" if after > before else "fixed"
     return "still failing" if high >= wrong and low >= fine else "unclear"
+
+
+def wrong_in_both(old: JudgedRow, new: JudgedRow) -> tuple[float | None, float | None]:
+    """The probabilities to compare: those that the rows are wrong; the judge's if only the first has a label of a person."""
+    return old.judged_wrong if old.labelled_by and not new.labelled_by else old.wrong, new.wrong
 
 
 class Move(NamedTuple):
@@ -80,25 +89,23 @@ class Moves:
         cls,
         after: Run,
         pairs: Alignment,
-        wrong: tuple[Sequence[float | None], Sequence[float | None]],
+        judged: tuple[Sequence[JudgedRow], Sequence[JudgedRow]],
         settings: Settings,
     ) -> Moves:
-        """Sort the pairs by the probabilities that the rows of both runs are wrong; they may end early."""
-        ids, found, lost, judged = read_ids(after), [], [], 0
-        for pair, rows in enumerate(zip(pairs.before.tolist(), pairs.after.tolist(), strict=True)):
-            was, now = (side[row] if row < len(side) else None for side, row in zip(wrong, rows, strict=True))
-            new = rows[1]
-            if was is not None and now is None and new < len(wrong[1]):
-                lost.append(ids[new])
+        """Sort the pairs by the probabilities that the rows of both runs are wrong; the rows may end early."""
+        ids, found, lost, known, (old, new) = read_ids(after), [], [], 0, judged
+        for pair, (row, other) in enumerate(zip(pairs.before.tolist(), pairs.after.tolist(), strict=True)):
+            was, now = wrong_in_both(old[row], new[other]) if row < len(old) and other < len(new) else (None, None)
             if was is None or now is None:
+                lost += [] if was is None else [ids[other]]
                 continue
-            judged += 1
+            known += 1
             if kind := kind_of_move(was, now):
-                found.append(Move(ids[new], pair, kind, was, now))
+                found.append(Move(ids[other], pair, kind, was, now))
         # The largest rise first, of fixed rows the largest fall; equal changes in the order of the pairs.
         sign = {"fixed": 1}
         found.sort(key=lambda one: (MOVES.index(one.kind), sign.get(one.kind, -1) * (one.after - one.before)))
-        return cls(tuple(found), len(pairs), judged, tuple(lost), _test(after, pairs, found, settings))
+        return cls(tuple(found), len(pairs), known, tuple(lost), _test(after, pairs, found, settings))
 
     def having(self, kind: MoveKind) -> list[str]:
         """The ids of the rows of a kind."""
@@ -198,7 +205,7 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
     if unlike.startswith("the judges differ"):
         return Checked(check, "cannot tell", unlike)
     pairs = align(before, after)
-    old, new = ([one.wrong for one in diagnose(run, texts=False).outcomes] for run in (before, after))
+    old, new = (diagnose(run, texts=False).outcomes for run in (before, after))
     moves = Moves.of(after, pairs, (old, new), settings)
     if unlike:
         lost = len(pairs) if unlike.startswith("the baseline") else 0

@@ -30,7 +30,8 @@ from ragstone.text.refusals import find_refusal, says_absent
 _MODELS = Path(__file__).parent / "row_status.json"
 # Verdicts without probabilities next to those of a local judge, as in a cascade.
 _SUPPORT = {ENTAILMENT: 0.95, UNSURE: 0.5, NEUTRAL: 0.06, CONTRADICTION: 0.03}
-_LEAST = 0.02
+# Of support, and that a row is wrong: of rows that were called fine, 3 % were.
+_LEAST, _MOST_SURE = 0.02, 0.01
 # Log-odds of support, of 0.2 and 0.1: of rows that would be fine otherwise, 10 of 14 with less had a planted fault.
 INVENTED = {"small": -1.386, "large": -2.197}
 # What was not estimated from labelled rows: facts, and the verdicts of language models and people.
@@ -114,7 +115,7 @@ def _weigh(case: Case) -> float | None:
     for model in _read_models(case.judge):
         if model["weights"].keys() <= signs.keys():
             odds = model["bias"] + sum(weight * signs[name] for name, weight in model["weights"].items())
-            chance = round(min(1.0 / (1.0 + math.exp(-odds)), float(model["most"])), 3)
+            chance = round(min(max(1.0 / (1.0 + math.exp(-odds)), _MOST_SURE), float(model["most"])), 3)
             # A row is not fine if neither the reference nor a chunk supports one of its claims at all.
             return max(chance, limits()[0]) if signs.get("either_least", 0.0) < INVENTED[case.judge] else chance
     return None

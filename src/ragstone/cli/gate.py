@@ -162,7 +162,7 @@ def _overrule(decision: Gate, run: str, compared: Run | None, out: str) -> list[
     from ragstone.analysis.row_moves import Moves
 
     new = find_run(run, out)
-    before, after = ([one.wrong for one in diagnose(side, texts=False).outcomes] for side in (compared, new))
+    before, after = (diagnose(side, texts=False).outcomes for side in (compared, new))
     row = Moves.of(new, align(compared, new), (before, after), Settings()).newly_failing[0]
     command = command_line("labels", run=run, set=f"{row}=right", out=out)
     return [(command, "overrule a false alarm: your label decides this row, then gate again")]

@@ -123,6 +123,7 @@ def comparison_brief(view: ComparisonView) -> str:
     return _lines(
         f"Comparison {names}, {counted(len(view.comparison.pairs), 'pair')}",
         view.headline,
+        view.unclear(),
         view.summary,
         *lines,
         f"and {more} more" if more > 0 else "",

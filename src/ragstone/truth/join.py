@@ -140,7 +140,9 @@ class CaseMatcher:
         if lone := counts["samples_without_case"]:
             yield f"{lone:,} of {samples:,} samples have no case in {truth}: they have no ground truth"
         if unused := counts["cases_without_sample"]:
-            yield f"{unused:,} of {len(self._by_id):,} cases of {truth} have no sample"
+            names = [" ".join(name.split())[:40] for name in self._by_id if name not in self._met]
+            some = ", ".join(names[:3]) + ", …" * (unused > 3)
+            yield f"{unused:,} of {len(self._by_id):,} cases of {truth} have no sample: {some}"
         if other := counts["asked_otherwise"]:
             yield (
                 f"{other:,} sample{'s' if other != 1 else ''} joined by id although the question differs in {truth}; "

@@ -16,12 +16,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from ragstone.analysis.cause_names import CAUSES
+from ragstone.analysis.cause_texts import LOOK, RowLabel
 from ragstone.analysis.comparison import ChangedSample, Comparison
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
 from ragstone.analysis.row_moves import MOVES, Moves, rising_text, unlike_judgements
 from ragstone.storage.runs import Run
-from ragstone.views.moved_rows import Judged, JudgedRows, MovedRow, SliceMoves, find_moved
+from ragstone.views.moved_rows import Judged, MovedRow, SliceMoves, find_moved, row_labels
 from ragstone.views.phrases import by_reason, counted
 from ragstone.views.run import arrow_of, by_part, part_of, sort_by_part
 
@@ -105,11 +106,11 @@ class CauseChanges:
     known: int
 
     @classmethod
-    def of(cls, comparison: Comparison, judged: tuple[JudgedRows, JudgedRows]) -> CauseChanges:
+    def of(cls, comparison: Comparison, judged: Judged) -> CauseChanges:
         """Count the causes of the pairs."""
         pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
-        known = [pair for pair in pairs if all(row < len(side.causes) for row, side in zip(pair, judged, strict=True))]
-        before, after = (Counter(judged[side].main_cause(pair[side]) for pair in known) for side in (0, 1))
+        known = [pair for pair in pairs if all(row < len(side) for row, side in zip(pair, judged, strict=True))]
+        before, after = (Counter(_main_cause(judged[side][pair[side]]) for pair in known) for side in (0, 1))
         found = [
             CauseChange(name, cause.part or "", cause.meaning, *counts)
             for name, cause in CAUSES.items()
@@ -125,13 +126,18 @@ class CauseChanges:
         return f"Main causes {'; '.join(texts).replace(':', ', A → B:', 1)}." if texts else ""
 
 
+def _main_cause(row: RowLabel) -> tuple[str, bool]:
+    """The main cause, and whether the row only needs a look."""
+    return str(row), row.status == LOOK
+
+
 def _list_counts(counts: Iterable[tuple[str, int, int]]) -> str:
     return ", ".join(f"{name} {before:,} → {after:,}" for name, before, after in counts if before or after)
 
 
-def _note_labels(comparison: Comparison, judged: tuple[JudgedRows, JudgedRows]) -> Comparison:
+def _note_labels(comparison: Comparison, judged: Judged) -> Comparison:
     """With a remark if people labelled a row in one run only: its change may be that from the judge's word to theirs."""
-    old, new = ({row for row, one in enumerate(side.causes) if getattr(one, "labelled", "")} for side in judged)
+    old, new = ({row for row, one in enumerate(side) if one.labelled_by} for side in judged)
     pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
     lone = sum((one in old) != (other in new) for one, other in pairs)
     note = f"{counted(lone, 'row')} with a label of a person in one run only: label both answers to compare them"
@@ -167,7 +173,7 @@ class ComparisonView:
     method: str
 
     @classmethod
-    def of(cls, comparison: Comparison, judged: Judged = (None, None)) -> ComparisonView:
+    def of(cls, comparison: Comparison, judged: Judged = ((), ())) -> ComparisonView:
         """Decide what is shown; `judged` are the causes and probabilities of the rows of both runs, if they are known."""
         known = {metric.metric: metric for metric in comparison.after.info.metrics}
         items = sort_by_part(comparison.metrics, known)
@@ -179,12 +185,11 @@ class ComparisonView:
         doubtful = [row for row in metrics if _is_doubtful(row)]
         labels = (run_label(comparison.before, comparison), run_label(comparison.after, comparison))
         unlike = unlike_judgements(comparison.before, comparison.after, labels) if all(judged) else ""
-        both = (judged[0], judged[1]) if judged[0] and judged[1] and not unlike else None
+        both = judged if all(judged) and not unlike else None
         moves = None
         if both:
             comparison = _note_labels(comparison, both)
-            wrong = (both[0].wrong, both[1].wrong)
-            moves = Moves.of(comparison.after, comparison.pairs, wrong, comparison.settings)
+            moves = Moves.of(comparison.after, comparison.pairs, both, comparison.settings)
         moved, slices = find_moved(comparison, moves, both) if moves and both else ((), ())
         # Few rows with a judgement say little about the others.
         rows = moves_line(moves) if moves and 2 * moves.judged >= moves.pairs else ""
@@ -213,7 +218,7 @@ class ComparisonView:
         runs = (comparison.before, comparison.after)
         if any(run.info.rows > MOST_DIAGNOSED for run in runs):
             return cls.of(comparison)
-        old, new = (JudgedRows.of(diagnose(run, texts=False)) for run in runs)
+        old, new = (row_labels(diagnose(run, texts=False)) for run in runs)
         return cls.of(comparison, (old, new))
 
     @property
@@ -247,9 +252,9 @@ class ComparisonView:
     def lines(self, more: str = "") -> list[str]:
         """The lines after the headline: unclear rows and how to see `more`, the headline metrics, and the causes."""
         rows = moves_line(self.moves) if self.moves and not self.summary else ""
-        return [line for line in (self._unclear(more), self.summary, rows, str(self.causes or "")) if line]
+        return [line for line in (self.unclear(more), self.summary, rows, str(self.causes or "")) if line]
 
-    def _unclear(self, more: str) -> str:
+    def unclear(self, more: str = "") -> str:
         """`10 rows are unclear; look at q3, q7: perhaps wrong now.`; empty if no row is."""
         if not self.moves or not (count := len(self.moves.unclear)):
             return ""

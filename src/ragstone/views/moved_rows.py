@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragstone.analysis.alignment import name_some
-from ragstone.analysis.cause_texts import LOOK, cause_label
+from ragstone.analysis.cause_texts import RowLabel, cause_label
 from ragstone.analysis.comparison import Comparison
 from ragstone.analysis.diagnosis import Diagnosis
-from ragstone.analysis.row_moves import MoveKind, Moves
+from ragstone.analysis.row_moves import MoveKind, Moves, wrong_in_both
 from ragstone.analysis.row_status import word_of
 from ragstone.analysis.slices import find_columns
 from ragstone.storage.runs import Run, read_rows
@@ -30,26 +30,14 @@ _MOST_CHUNKS = 3
 _MOST_COMPARED = 4_000
 
 
-class JudgedRows(NamedTuple):
-    """The main cause and the probability of each row of a diagnosis; both end early if only the first rows are diagnosed."""
-
-    # The main cause, `NOT_EXAMINED`, or empty.
-    causes: Sequence[str]
-    # The probability that the row is wrong, if anything shows it.
-    wrong: Sequence[float | None]
-
-    @classmethod
-    def of(cls, diagnosis: Diagnosis) -> JudgedRows | None:
-        """The rows of a diagnosis; None if no row has evidence of causes."""
-        causes = tuple(cause_label(diagnosis, one) for one in diagnosis.outcomes)
-        return cls(causes, tuple(one.wrong for one in diagnosis.outcomes)) if diagnosis.decided else None
-
-    def main_cause(self, row: int) -> tuple[str, bool]:
-        """The main cause of a row, and whether the row only needs a look."""
-        return str(self.causes[row]), word_of(self.wrong[row]) == LOOK
+# The rows of a diagnosis; they end early if only the first rows are diagnosed, and are empty if none is.
+RowLabels = Sequence[RowLabel]
+Judged = tuple[RowLabels, RowLabels]
 
 
-Judged = tuple[JudgedRows | None, JudgedRows | None]
+def row_labels(diagnosis: Diagnosis) -> RowLabels:
+    """The labels of all rows; empty if no row has evidence of causes."""
+    return tuple(cause_label(diagnosis, one) for one in diagnosis.outcomes) if diagnosis.decided else ()
 
 
 @dataclass(frozen=True)
@@ -93,14 +81,13 @@ def _count_words(pieces: Sequence[DiffPiece]) -> int:
 
 
 def find_moved(
-    comparison: Comparison, moves: Moves, judged: tuple[JudgedRows, JudgedRows]
+    comparison: Comparison, moves: Moves, judged: Judged
 ) -> tuple[tuple[MovedRow, ...], tuple[SliceMoves, ...]]:
     """The rows that moved, and the slices."""
-    slices = _slice_moves(comparison, moves, (judged[0].wrong, judged[1].wrong))
-    return tuple(_list_moved(comparison, moves, judged)), tuple(slices)
+    return tuple(_list_moved(comparison, moves, judged)), tuple(_slice_moves(comparison, moves, judged))
 
 
-def _list_moved(comparison: Comparison, moves: Moves, judged: tuple[JudgedRows, JudgedRows]) -> Iterator[MovedRow]:
+def _list_moved(comparison: Comparison, moves: Moves, judged: Judged) -> Iterator[MovedRow]:
     """The rows of each kind in the order of the moves, at most as many as are listed."""
     counts: Counter[str] = Counter()
     listed = [move for move in moves.rows if not counts.update([move.kind]) and counts[move.kind] <= _MOST_LISTED]
@@ -109,7 +96,7 @@ def _list_moved(comparison: Comparison, moves: Moves, judged: tuple[JudgedRows, 
     texts = [_read(run, places) for run, places in zip((comparison.before, comparison.after), rows, strict=True)]
     for at, move in enumerate(listed):
         old, new = (side[places[at]] for side, places in zip(texts, rows, strict=True))
-        causes = [side.causes[places[at]] for side, places in zip(judged, rows, strict=True)]
+        causes = [side[places[at]] for side, places in zip(judged, rows, strict=True)]
         answers = (old["answer"] or "", new["answer"] or "")
         words = word_diff(*(answer[:_MOST_COMPARED] for answer in answers))
         both = [one["contexts"] or () for one in (old, new)]
@@ -168,15 +155,14 @@ class SliceMoves:
         return f"{one_line(self.label, 60)} n {self.rows:,}: {' → '.join(self.shares)}"
 
 
-def _slice_moves(
-    comparison: Comparison, moves: Moves, wrong: tuple[Sequence[float | None], Sequence[float | None]]
-) -> Iterator[SliceMoves]:
+def _slice_moves(comparison: Comparison, moves: Moves, sides: Judged) -> Iterator[SliceMoves]:
     """The slices of each column, by the failing share in the second run, then by what got worse, worst first."""
     pairs = comparison.pairs
     judged = [
         pair
         for pair, rows in enumerate(zip(pairs.before.tolist(), pairs.after.tolist(), strict=True))
-        if all(row < len(side) and side[row] is not None for side, row in zip(wrong, rows, strict=True))
+        if all(row < len(side) for side, row in zip(sides, rows, strict=True))
+        and None not in wrong_in_both(*(side[row] for side, row in zip(sides, rows, strict=True)))
     ]
     kinds = {move.pair: move.kind for move in moves.rows}
     for column in find_columns(comparison.after):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.analysis.alignment import align
-from ragstone.analysis.row_status import word_of
+from ragstone.analysis.cause_texts import RowLabel
 from ragstone.storage.runs import Run
-from ragstone.views.moved_rows import JudgedRows
+from ragstone.views.moved_rows import RowLabels
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SharedRow:
         return max(known) - min(known) if known else 0.0
 
 
-def shared_rows(runs: Sequence[Run], judged: Sequence[JudgedRows | None]) -> list[SharedRow]:
+def shared_rows(runs: Sequence[Run], judged: Sequence[RowLabels]) -> list[SharedRow]:
     """The questions that all runs answer: those with different statuses first, the largest difference first."""
     base = runs[0]
     places: list[dict[int, int]] = []
@@ -55,7 +55,6 @@ def shared_rows(runs: Sequence[Run], judged: Sequence[JudgedRows | None]) -> lis
     return sorted(rows, key=lambda row: (not row.differs, -row.spread))
 
 
-def _cell(row: int, judged: JudgedRows | None) -> RunCell:
-    known = judged is not None and row < len(judged.wrong)
-    wrong = judged.wrong[row] if judged is not None and known else None
-    return RunCell(row + 1, word_of(wrong), wrong, judged.causes[row] if judged is not None and known else "")
+def _cell(row: int, judged: RowLabels) -> RunCell:
+    known = judged[row] if row < len(judged) else RowLabel("")
+    return RunCell(row + 1, known.status, known.wrong, known)

@@ -9,9 +9,10 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from ragstone.analysis.cause_texts import RowLabel
 from ragstone.analysis.comparison import Comparison, Gains
 from ragstone.analysis.differences import is_of_all_rows
-from ragstone.analysis.row_moves import MOVES, kind_of_move
+from ragstone.analysis.row_moves import MOVES, kind_of_move, wrong_in_both
 from ragstone.views.moved_rows import Judged
 from ragstone.web.navigation import whole_number
 from ragstone.web.run_index import PAGE_SIZES, RunIndex
@@ -119,23 +120,20 @@ class PairIndex:
         pairs = self.comparison.pairs
         return int(pairs.before[position]), int(pairs.after[position])
 
-    def causes(self, position: int, judged: Judged) -> list[str | None]:
+    def causes(self, position: int, judged: Judged) -> list[RowLabel | None]:
         """Return the main causes of a pair in A and B; None if a sample is not diagnosed yet."""
         return [
-            known.causes[row] if known is not None and row < len(known.causes) else None
-            for known, row in zip(judged, self.rows(position), strict=True)
+            known[row] if row < len(known) else None for known, row in zip(judged, self.rows(position), strict=True)
         ]
 
     def wrong(self, position: int, judged: Judged) -> list[float | None]:
         """Return the probabilities that the samples of a pair are wrong; None without a judgement."""
-        return [
-            known.wrong[row] if known is not None and row < len(known.wrong) else None
-            for known, row in zip(judged, self.rows(position), strict=True)
-        ]
+        return [None if one is None else one.wrong for one in self.causes(position, judged)]
 
     def move(self, position: int, judged: Judged) -> str:
         """Return whether the row of a pair is fixed, newly failing, still failing or unclear; empty for other rows."""
-        was, now = self.wrong(position, judged)
+        old, new = self.causes(position, judged)
+        was, now = wrong_in_both(old, new) if old is not None and new is not None else (None, None)
         return "" if was is None or now is None else kind_of_move(was, now) or ""
 
     def order(self, state: PairState, judged: Judged) -> np.ndarray:
@@ -158,7 +156,7 @@ class PairIndex:
         sides = ((self.before, pairs.before), (self.after, pairs.after))
         for (index, rows), wanted, known in zip(sides, (state.was, state.now), judged, strict=True):
             if wanted:
-                matches &= index.has_cause(wanted, known.causes if known else None)[rows]
+                matches &= index.has_cause(wanted, known or None)[rows]
         if state.move:
             matches &= np.array(
                 [self.move(position, judged) == state.move for position in range(len(pairs))], dtype=bool

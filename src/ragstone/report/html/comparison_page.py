@@ -19,7 +19,7 @@ from ragstone.report.html.page import render_page, without
 from ragstone.report.html.run_page import MOST_SHOWN, RunData, describe_run, measured, read_run_data, show_rows
 from ragstone.views.comparison import ComparisonView, MetricChange
 from ragstone.views.diagnosis import headline as diagnosis_headline
-from ragstone.views.moved_rows import JudgedRows, SliceMoves
+from ragstone.views.moved_rows import SliceMoves, row_labels
 from ragstone.views.phrases import one_line
 from ragstone.views.run import arrow_of
 
@@ -48,7 +48,7 @@ def comparison_html(comparison: Comparison, changed: int = _MOST_CHANGED, *, all
     Some of them are printed. With `all_samples`, every changed sample is shown in full and printed.
     """
     sides = (read_run_data(comparison.before), read_run_data(comparison.after))
-    view = ComparisonView.of(comparison, (JudgedRows.of(sides[0].diagnosis), JudgedRows.of(sides[1].diagnosis)))
+    view = ComparisonView.of(comparison, (row_labels(sides[0].diagnosis), row_labels(sides[1].diagnosis)))
     listed = _changed(view, sides, MOST_SHOWN if all_samples else changed)
     data = {
         **comparison_data(view),
@@ -82,6 +82,7 @@ def comparison_data(view: ComparisonView) -> dict[str, Any]:
         "ready": True,
         "headline": view.headline,
         "summary": view.summary,
+        "unclear": view.unclear(),
         "labels": [one_line(label, 60) for label in view.labels],
         "counts": dict(view.counts),
         "pairs": len(view.comparison.pairs),

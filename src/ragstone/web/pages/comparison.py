@@ -17,7 +17,7 @@ from ragstone.report.html.comparison_page import comparison_data
 from ragstone.report.html.run_page import describe_run
 from ragstone.storage.scores import unless_nan
 from ragstone.views.comparison import ComparisonView
-from ragstone.views.moved_rows import Judged, JudgedRows
+from ragstone.views.moved_rows import Judged
 from ragstone.views.phrases import one_line
 from ragstone.web.library import Insight, Library
 from ragstone.web.navigation import ListPage
@@ -46,7 +46,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
         return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
     pairs = library.pairs(comparison)
     decided = all(insight and insight.diagnosis["decided"] for insight in insights)
-    view = ComparisonView.of(comparison, _judged(insights) if decided else (None, None))
+    view = ComparisonView.of(comparison, _judged(insights) if decided else ((), ()))
     data = comparison_data(view)
     for part in (row for column in data["slices_failing"] for row in column["rows"]):
         part["address"] = f"{PairState(slice=part['key']).address}#pairs"
@@ -90,9 +90,8 @@ def _families(library: Library, view: ComparisonView, pairs: PairIndex, query: Q
 
 
 def _judged(insights: Sequence[Insight | None]) -> Judged:
-    """Return cause and probability per row of both runs; None if a diagnosis is not ready."""
-    causes = [insight.causes if insight else None for insight in insights]
-    first, second = (JudgedRows(one, [label.wrong for label in one]) if one is not None else None for one in causes)
+    """Return cause and probability per row of both runs; empty if a diagnosis is not ready."""
+    first, second = (insight.causes if insight else () for insight in insights)
     return first, second
 
 
@@ -139,7 +138,7 @@ def _table(
         "causes": [
             ANY_FAULT,
             NO_FAULT,
-            *(name for name in (*CAUSES, NOT_EXAMINED) if any(side and name in side.causes for side in judged)),
+            *(name for name in (*CAUSES, NOT_EXAMINED) if any(name in side for side in judged)),
         ],
         "slices": [f"{column}={part.label}" for column, parts in slices for part in parts],
         "sizes": list(PAGE_SIZES),

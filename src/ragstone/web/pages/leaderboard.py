@@ -15,7 +15,6 @@ from ragstone.report.html.run_page import describe_run
 from ragstone.report.leaderboard import leaderboard_dict, letter, remark_lines
 from ragstone.storage.runs import Run
 from ragstone.sweep.results import read_results
-from ragstone.views.moved_rows import JudgedRows
 from ragstone.views.phrases import one_line
 from ragstone.views.run import arrow_of, headline_metrics
 from ragstone.views.several_runs import shared_rows
@@ -117,7 +116,7 @@ def _pairs(keys: Mapping[str, str | None], runs: list[Run]) -> list[tuple[Run, R
 def _shared(library: Library, runs: Sequence[Run], query: QueryParams) -> dict[str, Any]:
     """Return one page of the questions that all runs answer, with their status in each run; `waiting` for diagnoses."""
     insights = [library.insight(run) for run in runs]
-    judged = [JudgedRows(one.causes, [label.wrong for label in one.causes]) if one else None for one in insights]
+    judged = [one.causes if one else () for one in insights]
     rows = shared_rows(runs, judged)
     differing = [row for row in rows if row.differs]
     only = query.get("rows") == _DIFFERS
