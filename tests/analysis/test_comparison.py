@@ -12,6 +12,7 @@ from ragstone.analysis.comparison import compare_runs
 from ragstone.analysis.differences import Settings
 from ragstone.engine.evaluate import evaluate
 from ragstone.errors import StorageError, UnknownNameError, UsageError
+from ragstone.registry import metric
 from ragstone.stats.intervals import mean_interval
 from ragstone.storage.runs import open_run
 from tests.analysis.scored import declare, make_run, noise
@@ -416,3 +417,19 @@ def test_runs_of_versions_with_fewer_fields_are_compared(tmp_path):
         found = compare_runs(*pair)
         assert found["exact_match"].pairs == 6
         assert not any("facts" in remark or "steps" in remark for remark in found.remarks)
+
+
+def test_of_two_metrics_with_one_name_and_the_same_values_one_is_a_headline(tmp_path, metrics):
+    @metric("other.right", judges="answer", against="references", bounds=(0.0, 1.0))
+    def other_right(metadata: dict) -> float:
+        """Another name of the same score."""
+        return float(metadata["right"])
+
+    names = ("right", "other.right", "quality")
+    values = {"right": [0, 1] * 6, "quality": [0, 1] * 6}
+    old = make_run(tmp_path, "old", names, **values)
+    new = make_run(tmp_path, "new", names, right=[1] * 12, quality=[1] * 12)
+    found = compare_runs(old, new)
+    assert found.headlines == ("other.right", "quality"), "of another name, the same values are further evidence"
+    assert len(found.metrics) == 3
+    assert compare_runs(old, new, metrics="right").headlines == ("right",)

@@ -200,7 +200,7 @@ def compare_runs(
     clusters = read_labels(after, settings.cluster)[pairs.after] if settings.cluster else None
     report(STEPS[1])
     means = [metric for metric in able if not is_of_all_rows(metric.metric, before, scores[0][metric.metric])]
-    picked = set(names) if metrics else pick_family(able)
+    picked = set(names) if metrics else _without_twins(pick_family(able), scores)
     items = {item.metric: item for item in measure(means, *scores, settings, clusters, picked)}
     report(STEPS[2])
     for name, metric in zip(names, able, strict=True):
@@ -230,6 +230,13 @@ def compare_runs(
         slices=tuple(_slices(after, slices, means, scores, pairs, settings, clusters)),
         changed=tuple(find_changed(after, pairs, means, *scores)),
     )
+
+
+def _without_twins(names: set[str], scores: Sequence[Mapping[str, Scores]]) -> set[str]:
+    """Of metrics with one name and the same values, such as `ragas.faithfulness` and `ragchecker.faithfulness`, the first."""
+    values = {name: [side[name].values.tobytes() for side in scores] for name in names}
+    first = {(name.rpartition(".")[2], *values[name]): name for name in sorted(names, reverse=True)}
+    return set(first.values())
 
 
 def pick_family(metrics: Sequence[MetricInfo]) -> set[str]:

@@ -86,11 +86,7 @@ class Moves:
 
     @classmethod
     def of(
-        cls,
-        after: Run,
-        pairs: Alignment,
-        judged: tuple[Sequence[JudgedRow], Sequence[JudgedRow]],
-        settings: Settings,
+        cls, after: Run, pairs: Alignment, judged: tuple[Sequence[JudgedRow], Sequence[JudgedRow]], settings: Settings
     ) -> Moves:
         """Sort the pairs by the probabilities that the rows of both runs are wrong; the rows may end early."""
         ids, found, lost, known, (old, new) = read_ids(after), [], [], 0, judged
@@ -103,8 +99,9 @@ class Moves:
             if kind := kind_of_move(was, now):
                 found.append(Move(ids[other], pair, kind, was, now))
         # The largest rise first, of fixed rows the largest fall; equal changes in the order of the pairs.
-        sign = {"fixed": 1}
-        found.sort(key=lambda one: (MOVES.index(one.kind), sign.get(one.kind, -1) * (one.after - one.before)))
+        found.sort(
+            key=lambda one: (MOVES.index(one.kind), (one.after - one.before) * (1 if one.kind == "fixed" else -1))
+        )
         return cls(tuple(found), len(pairs), known, tuple(lost), _test(after, pairs, found, settings))
 
     def having(self, kind: MoveKind) -> list[str]:
@@ -152,14 +149,8 @@ class Moves:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         ids = {kind.replace(" ", "_"): self.having(kind) for kind in MOVES}
-        return {
-            **ids,
-            "pairs": self.pairs,
-            "judged": self.judged,
-            "lost": list(self.lost),
-            "p": self.p,
-            "tolerance": TOLERANCE,
-        }
+        more = {"pairs": self.pairs, "judged": self.judged, "lost": list(self.lost), "p": self.p}
+        return {**ids, **more, "tolerance": TOLERANCE}
 
 
 def _test(run: Run, pairs: Alignment, moves: Sequence[Move], settings: Settings) -> float:
