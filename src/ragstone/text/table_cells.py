@@ -132,7 +132,7 @@ def _check_number(claim: _Claim, number: Mention, row: Row, table: Table, shares
     here = {at for at, cell in enumerate(row) if at and has_number(cell, number, claim.text)}
     named = _best(shares)
     alike = {at for at, cell in enumerate(row) if at and has_kind(cell, number)}
-    for at in alike - here:
+    for at in (alike - here) & ({named} if here else alike):
         cells = [other[at] for other in table.rows if other is not row]
         limits, others = read_limits(row[at]), [one for cell in cells if (one := read_limits(cell))]
         if limits and not limits.contains(number) and any(one.contains(number) for one in others):
