@@ -97,3 +97,37 @@ def test_claims_about_tables_of_three_domains():
     # The others compare, negate, or use other words than the heads.
     assert said["supported", "agrees"] >= 15
     assert said["contradicted", "refuses"] >= 17
+
+
+LAUNDRETTE = """| Branch | Saturday in summer | Saturday in winter | Closed day |
+|---|---|---|---|
+| K – Fernhurst | 8 a.m. – 2 p.m. | 9 a.m. – 1 p.m. | Monday, every 2 weeks |
+| L – Millcrest | 7 a.m. – 3 p.m. | 10 a.m. – 4 p.m. | Friday, every 4 weeks |"""
+SERVICES = """| Service | Load | Price |
+|---|---|---|
+| First wash | up to 8 kg | £4 |
+| Second wash | up to 8 kg | £3 |
+| Express wash in one hour | up to 5 kg | £6 |"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        # The named cell has the number: hours of another season refute nothing.
+        ("In Fernhurst you can come until 2 p.m. on a Saturday in summer.", "left"),
+        ("In Fernhurst you can come until 2 p.m. on a Saturday in winter.", "refuses"),
+        # A name behind its letter, a place that ends like a superlative, and "every" as a rhythm.
+        ("The closed day in Millcrest is Friday, every four weeks.", "agrees"),
+        ("The closed day in Millcrest is Monday.", "refuses"),
+    ],
+)
+def test_names_and_hours(claim, said):
+    assert _said(claim, LAUNDRETTE) == said
+
+
+def test_a_word_of_all_heads_names_no_column_and_two_numbers_two():
+    assert _said("The load of an express wash is 8 kg.", SERVICES) == "refuses"
+    seats = "| Item | Seats | Price |\n|---|---|---|\n| Bench | 4 | £6 |\n| Stool | 1 | £2 |"
+    assert _said("A bench costs £6 and seats four people.", seats) == "agrees"
+    assert _said("A bench costs £2 and seats four people.", seats) == "refuses"
+    assert _said("An express wash works out at £3 per half hour.", SERVICES) == "left"

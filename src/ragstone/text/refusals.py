@@ -35,10 +35,7 @@ _SPACES = re.compile(r"[^\S\n]{3,}")
 _CITATIONS = re.compile(r"\s?\[[^\[\]\n]{1,40}\]")
 _QUESTION = re.compile(r"[?？؟][\s*_\"'”’»」』)\]]*$")
 # A clause of these kinds continues after these characters: "You can search for: ferries, fares".
-_CONTINUING = {
-    **dict.fromkeys("，،", (_Kind.HARMLESS,)),
-    **dict.fromkeys(":：", (_Kind.HARMLESS, _Kind.DECLINES)),
-}
+_CONTINUING = {**dict.fromkeys("，،", (_Kind.HARMLESS,)), **dict.fromkeys(":：", (_Kind.HARMLESS, _Kind.DECLINES))}
 
 
 def find_refusal(answer: str) -> str | None:

@@ -25,10 +25,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _UNSEEN = (0xAD, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFE0E, 0xFE0F, 0xFEFF)
 _MORE_PUNCTUATION = dict.fromkeys((*map(ord, "،؛؟۔٪٫٬٭।॥"), *_UNSEEN))
 # Quotes, hyphens, en dashes and minus signs. Spacing accents too: NFKC would split a word at them.
-_TYPOGRAPHIC = {
-    **dict.fromkeys(map(ord, "‘’‚‛“”„‟«»‹›′″‴´¨¸¯ʼ‐‑‒–−•¡¿")),
-    **dict.fromkeys(map(ord, "—―⸺⸻"), " "),
-}
+_TYPOGRAPHIC = {**dict.fromkeys(map(ord, "‘’‚‛“”„‟«»‹›′″‴´¨¸¯ʼ‐‑‒–−•¡¿")), **dict.fromkeys(map(ord, "—―⸺⸻"), " ")}
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 # For ASCII bytes: upper case to lower case, and the bytes of a piece that are kept.
 _LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))

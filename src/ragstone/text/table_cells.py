@@ -9,6 +9,7 @@ it cannot decide: no row or several rows are named, or the claim compares, adds 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,6 +24,7 @@ _LEFT_OPEN = late_pattern(rf"\b(?:{''.join(lexicon('table_cells')['left_open'].s
 _SAME = {stem: group.split()[0] for group in lexicon("table_cells")["same"].split(",") for stem in group.split()}
 # Heads of one or two characters ("A", "B2") and of numbers need the head of their column before them: "zone A".
 _SHORT_NAME = late_pattern(r"\w{1,2}|\W?\d[\d.,]*")
+_CODE = late_pattern(r"^\w{1,2} [–-] ")
 _CORE_END = late_pattern(r"[,(:]| [–-] (?=[a-z])")
 _ITEM_END = late_pattern(r"[,;/+]| and | or |\(")
 # The least share of the claim's words that a cell and its heads have, if the cell states the claim.
@@ -74,13 +76,15 @@ def _check(claim: _Claim, table: Table) -> CellCheck | None:
     if row is None:
         return None
     own = _stems(row[0])
-    names = [_stems(head) - own for head in table.heads]
-    shares = [len(name & claim.stems - own) / len(name) if name else 0.0 for name in names]
-    shares[0] = 0.0
+    names = [Stems(), *(_stems(head) - own for head in table.heads[1:])]
+    # A word of several heads says less: "collection" in "express collection" and "second collection".
+    weigh = {stem: 1 / count for stem, count in Counter(stem for name in names for stem in name).items()}.__getitem__
+    shares = [sum(map(weigh, name & claim.stems)) / (sum(map(weigh, name)) or 1.0) for name in names]
     numbers = [one for one in stated if not _is_in_name(one, claim, [row[0], *table.heads])]
     if numbers:
-        checks = [_check_number(claim, number, row, table, shares) for number in numbers]
-        return next((one for one in checks if one and not one.agrees), None) or (checks[0] if all(checks) else None)
+        found = [_check_number(claim, number, row, table, shares) for number in numbers]
+        same = _same(claim, row, table, [one for one in found if isinstance(one, int)]) if all(found) else None
+        return next((one for one in found if isinstance(one, CellCheck)), same)
     return _check_words(claim, row, table, shares)
 
 
@@ -110,7 +114,7 @@ def _shared_name(claim: _Claim, name: str, head: str) -> Stems:
     if _SHORT_NAME.fullmatch(name):
         named = re.search(rf"\b{re.escape(head)}s? {re.escape(name)}\b", claim.text, re.IGNORECASE) if head else None
         return frozenset([name.casefold()]) if named else frozenset()
-    core = _stems(_CORE_END.split(name)[0])
+    core = _stems(_CORE_END.split(_CODE.sub("", name))[0])
     return _stems(name) & claim.stems if core and core <= claim.stems else frozenset()
 
 
@@ -128,7 +132,8 @@ def _best(shares: Sequence[float]) -> int | None:
     return shares.index(highest) if highest and shares.count(highest) == 1 else None
 
 
-def _check_number(claim: _Claim, number: Mention, row: Row, table: Table, shares: Sequence[float]) -> CellCheck | None:
+def _check_number(claim: _Claim, number: Mention, row: Row, table: Table, shares: Sequence[float]) -> CellCheck | int:
+    """The column that has the number, what the row has in its place, or 0."""
     here = {at for at, cell in enumerate(row) if at and has_number(cell, number, claim.text)}
     named = _best(shares)
     alike = {at for at, cell in enumerate(row) if at and has_kind(cell, number)}
@@ -139,12 +144,12 @@ def _check_number(claim: _Claim, number: Mention, row: Row, table: Table, shares
             return _other(row, table, at)
     # "183 × 76 cm", "25 to 50 miles": which of the numbers is meant is not sure.
     if any(_SEVERAL.search(row[at]) for at in (here or alike)):
-        return None
+        return 0
     if here:
         if named in here or (named is None and here == alike and len(here) == 1):
-            return _same(claim, row, table, next(iter(here)) if named is None else named)
+            return next(iter(here)) if named is None else named
         is_other = named in alike and all(shares[at] < shares[named] for at in here)
-        return _other(row, table, named) if is_other and named is not None else None
+        return _other(row, table, named) if is_other and named is not None else 0
     things = counted_things(number, claim.text)
     for at in sorted(alike, key=lambda at: -shares[at]):
         column = [other[at] for other in table.rows if other is not row]
@@ -152,7 +157,7 @@ def _check_number(claim: _Claim, number: Mention, row: Row, table: Table, shares
         is_meant = bool(shares[at]) or not things or bool(things & _stems(f"{table.heads[at]} {row[at]}"))
         if is_meant and any(has_number(cell, number, claim.text) for cell in column):
             return _other(row, table, at)
-    return None
+    return 0
 
 
 def _check_words(claim: _Claim, row: Row, table: Table, shares: Sequence[float]) -> CellCheck | None:
@@ -166,7 +171,7 @@ def _check_words(claim: _Claim, row: Row, table: Table, shares: Sequence[float])
     others = {item for cell in cells for item in _items(cell) if item <= rest}
     if others - set(_items(row[named])):
         return None if own else _other(row, table, named)
-    return _same(claim, row, table, named) if own else None
+    return _same(claim, row, table, [named]) if own else None
 
 
 def _items(cell: str) -> list[Stems]:
@@ -174,11 +179,11 @@ def _items(cell: str) -> list[Stems]:
     return [stems for item in _ITEM_END.split(cell) if any(map(str.isalpha, stems := _stems(item)))]
 
 
-def _same(claim: _Claim, row: Row, table: Table, at: int) -> CellCheck | None:
-    """Agreement, if the claim says all that the cell says, and little that the cell and its heads do not say."""
-    cell = _stems(row[at])
-    stated = cell | _stems(f"{row[0]} {table.heads[0]} {table.heads[at]}")
-    is_whole = all(stem in claim.stems for stem in cell if stem.isalpha())
+def _same(claim: _Claim, row: Row, table: Table, columns: Sequence[int]) -> CellCheck | None:
+    """Agreement, if the claim says all that the cells say, and little that the cells and their heads do not say."""
+    cells = _stems(" ".join(row[at] for at in columns))
+    stated = cells | _stems(" ".join([row[0], table.heads[0], *(table.heads[at] for at in columns)]))
+    is_whole = all(stem in claim.stems for stem in cells if stem.isalpha())
     is_stated = len(claim.stems & stated) >= _STATED * len(claim.stems)
     return CellCheck(agrees=True) if is_whole and is_stated else None
 
