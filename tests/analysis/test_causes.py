@@ -274,6 +274,14 @@ def test_a_refusal_does_not_say_otherwise():
     assert {finding.cause.name for finding in find_causes(case).findings} == {"wrongly refused"}
 
 
+def test_a_claim_that_a_table_denies_is_told_by_its_cell():
+    table = "| Plot | Rent | Shed |\n|---|---|---|\n| Rosebank | £72 | yes |\n| Hollow | £88 | no |"
+    evidence = {"answer_claims": [Claim("The rent of Rosebank is £88.")], "answer_claims_in_contexts": matrix("n")}
+    sample = Sample("s", answer="The rent of Rosebank is £88.", contexts=[Chunk(table)])
+    [found] = find_causes(Case(sample, evidence)).findings
+    assert found.why == "the table in chunk 1 says Rosebank: Rent £72"
+
+
 def test_verdicts_of_language_models_have_no_probability():
     [missing] = find_causes(claim_case(".", "..")).findings
     assert missing.probability is None

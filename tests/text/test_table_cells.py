@@ -85,6 +85,12 @@ def test_a_number_within_limits_names_a_row(claim, text, said):
     assert _said(claim, text) == said
 
 
+def test_a_year_is_not_within_limits():
+    text = "| Bin | Fee | For |\n|---|---|---|\n| 60 litres | €96.00 | 1–2 persons |\n| 80 litres | €99.00 | 3 or more persons |"
+    assert _said("The 2025 schedule has a fee of €96.00 for the 60-litre bin.", text) in ("left", "agrees")
+    assert _said("The 60-litre bin is for five persons.", text) == "refuses"
+
+
 def test_a_text_without_tables_is_left_to_the_judge():
     assert check_cells("An adult pays 5 €.", "An adult pays 5 €; a child | pays 2 €.") is None
     assert tables("An adult pays 5 €, a child 2 €.") == ()

@@ -66,11 +66,7 @@ class Gains:
 
 
 def find_changed(
-    run: Run,
-    pairs: Alignment,
-    metrics: Sequence[MetricInfo],
-    before: Mapping[str, Scores],
-    after: Mapping[str, Scores],
+    run: Run, pairs: Alignment, metrics: Sequence[MetricInfo], before: Mapping[str, Scores], after: Mapping[str, Scores]
 ) -> Iterator[ChangedSample]:
     """The samples with the largest gains and losses, largest gain first and largest loss last."""
     gains = Gains.measure(metrics, before, after, len(pairs))

@@ -243,11 +243,7 @@ def start(metric: MetricInfo, before: Scores, after: Scores) -> Difference:
 
 
 def _describe(
-    metric: MetricInfo,
-    before: Scores,
-    after: Scores,
-    changes: np.ndarray,
-    clusters: np.ndarray | None,
+    metric: MetricInfo, before: Scores, after: Scores, changes: np.ndarray, clusters: np.ndarray | None
 ) -> Difference:
     found = start(metric, before, after)
     if not found.pairs:

@@ -38,6 +38,7 @@ from ragstone.text.cited_parts import without_marks
 from ragstone.text.overlap import content_stems
 from ragstone.text.sentences import sentences
 from ragstone.text.squad import tokens
+from ragstone.text.table_cells import check_cells
 from ragstone.text.words import FoldedText
 
 NOT_COMPARED = "its words do not show whether the answer is right, and no judge compared it with a reference (--judge)"
@@ -271,8 +272,11 @@ def near_sentence(claim: str, chunks: Mapping[int, str], least: float = _MOST_WO
 
 
 def say_otherwise(case: Case, claim: str, denied: Sequence[int]) -> str:
-    """The sentence of a denying chunk that is about a claim, or that it contradicts the claim."""
+    """The cell or the sentence of a denying chunk that is about a claim, or that it contradicts the claim."""
     texts = {rank: chunk.text for rank, chunk in enumerate(case.sample.contexts or (), start=1) if rank in denied}
+    for rank, text in texts.items():
+        if (cell := check_cells(claim, text)) and cell.reason:
+            return cell.reason.replace("the table", f"the table in chunk {rank}", 1)
     near = near_sentence(claim, texts, _SOME_WORDS) if case.words else None
     contradict = "contradicts" if len(denied) == 1 else "contradict"
     return f"chunk {near[0]} says {near[1]}" if near else f"{name_chunks(denied)} {contradict} it"
@@ -288,6 +292,7 @@ def name_chunks(ranks: Sequence[int]) -> str:
 def quoted(text: str) -> str:
     """A sentence on one line in quotation marks, shortened."""
     line = " ".join(text.split())
+    line = "; ".join(cell.strip() for cell in line.strip("|").split("|")) if line.startswith("|") else line
     return f'"{line}"' if len(line) <= _MOST_QUOTED else f'"{line[: _MOST_QUOTED - 1].rstrip()}…"'
 
 
