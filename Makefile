@@ -36,13 +36,31 @@ coverage: $(VENV)/.dev minilm browser  ## run all tests but the slow ones, and p
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
 	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'
 
-check: $(VENV)/.dev  ## style, types, layers, structure, prose, workflows
+CHECKS := check-style check-types check-layers check-structure check-prose check-workflows
+.PHONY: $(CHECKS)
+
+check: $(CHECKS)  ## style, types, layers, structure, prose, workflows; `make -k check` goes on after a failure
+
+$(CHECKS): $(VENV)/.dev
+
+check-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+check-types:
 	$(BIN)/mypy
+
+check-layers:
 	$(BIN)/lint-imports
+
+check-structure:
 	$(BIN)/python scripts/structure.py --check
+
+check-prose:
 	$(BIN)/python scripts/voice.py --check
+	$(BIN)/pytest -q -n0 tests/docs/test_length.py
+
+check-workflows:
 	$(BIN)/python scripts/workflows.py
 
 wheel: $(VENV)/.run  ## build sdist and wheel, install the wheel in empty environments, try every command without a network

@@ -117,7 +117,13 @@ def measure_packages(modules: dict[str, Module]) -> Measure:
         f"{'FAIL' if name in over else '':5}{name:30}{lines[name]:7}{BUDGETS.get(name, 0):8}{files[name]:7}"
         for name in names
     ]
+    table += [_raise(f'BUDGETS["{name}"]', lines[name]) for name in over]
     return Measure("package budgets", f"{len(over)} exceeded", "0", not over, table)
+
+
+def _raise(limit: str, value: int) -> str:
+    """What a contributor may do."""
+    return f"shorten other code, or set {limit} to {value:_} in scripts/structure.py and say in the commit message what it buys"
 
 
 def measure_sizes(modules: dict[str, Module], worst: int) -> list[Measure]:
@@ -127,9 +133,10 @@ def measure_sizes(modules: dict[str, Module], worst: int) -> list[Measure]:
     longest = files[0].lines if files else 0
     shown = [f"{module.shown}: {module.lines}" for module in files]
     too_long = [text for text, module in zip(shown, files, strict=True) if module.lines > MAX_FILE_LINES]
+    more = [_raise("MAX_FILES", len(files)), _raise("MAX_LINES", total)]
     return [
-        Measure("files", f"{len(files)}", f"<= {MAX_FILES}", len(files) <= MAX_FILES),
-        Measure("lines", f"{total}", f"<= {MAX_LINES}", total <= MAX_LINES),
+        Measure("files", f"{len(files)}", f"<= {MAX_FILES}", len(files) <= MAX_FILES, more[:1]),
+        Measure("lines", f"{total}", f"<= {MAX_LINES}", total <= MAX_LINES, more[1:]),
         Measure("longest file", f"{longest}", f"<= {MAX_FILE_LINES}", not too_long, too_long, shown[:worst]),
     ]
 

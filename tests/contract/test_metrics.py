@@ -67,9 +67,9 @@ def spellings(spec):
 @every_metric
 def test_a_metric_says_what_it_means(spec):
     assert SENTENCE.fullmatch(spec.meaning), spec.meaning
-    assert spec.source
-    assert SENTENCE.match(spec.misleads), "say when not to trust it"
-    assert spec.misleads.endswith(".")
+    assert spec.source, f"source of {spec.name} is empty: who defined it"
+    is_sentence = SENTENCE.match(spec.misleads) and spec.misleads.endswith(".")
+    assert is_sentence, f"misleads={spec.misleads!r} of {spec.name}: say in a sentence when not to trust it"
     assert spec.better in ("higher", "lower", "none")
 
 

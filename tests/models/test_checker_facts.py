@@ -161,7 +161,18 @@ def test_every_checker_is_in_the_documentation():
     assert {name for name in CHECKERS if recognise(name)} - named == set()
 
 
-def test_an_unknown_field_is_named(monkeypatch):
-    monkeypatch.setattr(checker_facts.tomllib, "loads", lambda text: {"mine": {"abuot": "x"}})
-    with pytest.raises(DefinitionError, match="mine: unknown field abuot"):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"abuot": "x"}, "unexpected keyword argument 'abuot'"), ({"licence": None}, "missing .* argument: 'licence'")],
+)
+def test_an_unknown_and_a_missing_field_are_named(monkeypatch, change, said):
+    whole = {"runner": "chat", "repository": "a/b", "spelled": "b", "licence": "MIT", "size_bytes": 1, "about": "x"}
+    facts = {name: value for name, value in (whole | change).items() if value is not None}
+    monkeypatch.setattr(checker_facts.tomllib, "loads", lambda text: {"mine": facts})
+    with pytest.raises(DefinitionError, match=f"mine: .*{said}"):
         list(checker_facts._load())
+
+
+def test_the_runners_are_known():
+    known = (checker_facts.CLASSIFIER, checker_facts.SPANS, checker_facts.T5, checker_facts.CHAT)
+    assert {name: one.runner for name, one in CHECKERS.items() if one.runner not in known} == {}

@@ -25,6 +25,7 @@ def structure(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(structure, "BUDGETS", BUDGETS)
     monkeypatch.setattr(structure, "MAX_LINES", 2500)
+    monkeypatch.setattr(structure, "MAX_FILES", 578)
 
     def run(*arguments):
         code = structure.main(["--root", str(tmp_path), *arguments])
@@ -62,6 +63,7 @@ def test_without_check_it_only_prints(tree, structure):
 def test_number_of_files(check):
     done = check({f"src/pack/parts/part{number}/__init__.py": "" for number in range(579)})
     assert (done.code, "FAIL files" in done.out) == (1, True)
+    assert "set MAX_FILES to 581 in scripts/structure.py" in done.out
 
 
 def test_number_of_lines(check):
@@ -81,6 +83,7 @@ def test_budgets_of_packages(check):
     done = check({**files, "src/pack/one/__init__.py": "\n"})
     assert (done.code, "FAIL package budgets" in done.out) == (1, True)
     assert done.line("deep + one").split() == ["FAIL", "deep", "+", "one", "21", "20", "3"]
+    assert 'set BUDGETS["deep + one"] to 21 in scripts/structure.py' in done.out
 
 
 def test_a_package_without_a_budget_fails(check):

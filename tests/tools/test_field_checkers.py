@@ -4,13 +4,14 @@ import asyncio
 import json
 import math
 import os
+from dataclasses import replace
 
 import pytest
 
 import ragstone
 from ragstone.data.verdict import Verdict
 from ragstone.errors import UsageError
-from ragstone.models.checker_facts import CHECKERS
+from ragstone.models.checker_facts import CHECKERS, recognise
 from ragstone.tools.checkers import LocalCascade
 from ragstone.tools.open_tools import ToolFactory
 from tests.http.loopback import completion, loopback
@@ -108,6 +109,34 @@ def test_bespoke_minicheck_reads_each_sentence_of_a_claim_and_the_weakest_counts
 def test_without_probabilities_the_word_counts(loopback, reply, support):
     loopback.handler = lambda _: completion(reply)
     assert (ask(BESPOKE, loopback, check_one)).support == support
+
+
+def test_a_model_that_is_only_in_the_table_is_asked_with_its_template(loopback, monkeypatch):
+    mine = replace(
+        CHECKERS["bespoke-minicheck"],
+        name="mine",
+        spelled="mine",
+        system="",
+        template="{text} | {claim}?",
+        sentences="",
+    )
+    monkeypatch.setitem(CHECKERS, "mine", mine)
+    recognise.cache_clear()
+    loopback.handler = lambda _: first_token(("Yes", 0.7), ("No", 0.3))
+    assert ask("vllm/acme/mine", loopback, check_one).support == pytest.approx(0.7)
+    recognise.cache_clear()
+    [body] = sent(loopback)
+    assert body["messages"] == [{"role": "user", "content": "The light is on the mole. | It shines.?"}]
+    assert "chat_template_kwargs" not in body
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, one in CHECKERS.items() if one.runner == "chat" and not name.startswith("granite-guardian")]
+)
+def test_every_chat_model_is_sent_claim_and_text(loopback, name):
+    loopback.handler = lambda _: completion('Yes {"SCORE": "PASS"}')
+    assert ask(f"vllm/{name}", loopback, check_one).support == 1.0
+    assert all(words in str(sent(loopback)) for words in ("It shines.", "The light is on the mole."))
 
 
 def test_granite_guardian_3_3_on_vllm(loopback):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -135,9 +135,7 @@ def _packed(units: Sequence[str], window: Window, count: Callable[[str], int]) -
             size = 0
         parts[-1].append(unit)
         size += more
-    for part in parts:
-        if joined := window.between.join(part).replace(" \n ", "\n").strip():
-            yield joined
+    yield from filter(None, (window.between.join(part).replace(" \n ", "\n").strip() for part in parts))
 
 
 def _equal_parts(text: str, units: Sequence[str], size: int) -> list[str]:
@@ -150,9 +148,11 @@ def _load() -> Iterator[FieldChecker]:
     for name, facts in tomllib.loads(text).items():
         window = Window(**facts.pop("window")) if "window" in facts else None
         published = tuple(tuple(item) for item in facts.pop("published", ()))
-        if unknown := facts.keys() - {one.name for one in fields(FieldChecker)}:
-            raise DefinitionError(f"checkers.toml, {name}: unknown field {', '.join(sorted(unknown))}")
-        yield FieldChecker(name=name, window=window, published=published, **facts)
+        try:
+            checker = FieldChecker(name=name, window=window, published=published, **facts)
+        except TypeError as error:
+            raise DefinitionError(f"checkers.toml, {name}: {error}") from None
+        yield checker
 
 
 CHECKERS: dict[str, FieldChecker] = {checker.name: checker for checker in _load()}

@@ -18,7 +18,8 @@ from ragstone.tools.function_checker import MatrixChecker
 # Goes up if another form of asking or reading comes out.
 _FORM = 1
 __all__ = ["CHAT", "ChatFieldChecker", "LocalFieldChecker", "check_server", "open_in_process"]
-_GUARDIAN, _BESPOKE, _LYNX = "granite-guardian", "bespoke-minicheck", "lynx"
+# Families with a form of their own: any other is asked with its template and replies yes or no.
+_GUARDIAN, _LYNX = "granite-guardian", "lynx"
 # Tokens of a reply: a yes or no, or reasons and a score.
 _WORD, _REASONS = 1, 2_048
 _SCORE = re.compile(r"<score>\s*(yes|no)\s*</score>", re.IGNORECASE)
@@ -113,7 +114,7 @@ class ChatFieldChecker(_FieldChecker):
         reply = await self._llm.complete(self.request(question, claim, text))
         if reply.quoted:
             return 1.0
-        support = _READERS[_family(self.facts)](reply)
+        support = _READERS.get(_family(self.facts), _read_word)(reply)
         if support is None:
             raise LLMReplyError(
                 f"{self._llm.name} was asked as {self.facts.name} and returned no verdict: {reply.text[:80]!r}",
@@ -125,9 +126,9 @@ class ChatFieldChecker(_FieldChecker):
         """The request for one claim and one text."""
         filled = self.facts.fill(question, claim, text)
         family = _family(self.facts)
-        if family == _BESPOKE:
-            messages = [Message("system", self.facts.system), Message("user", filled)]
-            return self._request(messages, "Yes", _WORD)
+        if family not in (_GUARDIAN, _LYNX):
+            system = [Message("system", self.facts.system)] if self.facts.system else []
+            return self._request([*system, Message("user", filled)], "Yes", _WORD)
         if family == _LYNX:
             return self._request([Message("user", filled)], '{"REASONING": [""], "SCORE": "PASS"}', _REASONS)
         guess = "<think>\n</think>\n<score> no </score>"
@@ -162,7 +163,7 @@ def _family(facts: FieldChecker) -> str:
     return _GUARDIAN if facts.name.startswith(_GUARDIAN) else facts.name
 
 
-def _read_bespoke(reply: Reply) -> float | None:
+def _read_word(reply: Reply) -> float | None:
     """The total probability of all spellings of yes as the first token; 1 or 0 without probabilities."""
     if reply.alternatives and reply.alternatives[0]:
         return min(_share(reply, 0, "yes"), 1.0)
@@ -198,4 +199,4 @@ def _read_lynx(reply: Reply) -> float | None:
     return float(found[-1].upper() == "PASS") if found else None
 
 
-_READERS = {_BESPOKE: _read_bespoke, _GUARDIAN: _read_guardian, _LYNX: _read_lynx}
+_READERS = {_GUARDIAN: _read_guardian, _LYNX: _read_lynx}

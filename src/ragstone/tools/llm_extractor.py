@@ -20,9 +20,7 @@ from ragstone.text.questions import complete, complete_follow_up, is_fragment
 from ragstone.text.sentences import sentences
 from ragstone.text.words import Span
 from ragstone.tools.llm_rater import LLMTool
-from ragstone.tools.protocols import (
-    Content,
-)
+from ragstone.tools.protocols import Content
 
 FORMS = ("sentences", "triplets")
 # What is shown of a conversation to complete its question.
