@@ -18,7 +18,7 @@ import numpy as np
 
 import ragstone
 from ragstone.analysis.fact_causes import declines
-from ragstone.analysis.row_status import INVENTED, has_no_answer, signs_of
+from ragstone.analysis.row_status import INVENTED, INVENTED_WRONG, has_no_answer, signs_of
 from ragstone.analysis.sample_evidence import read_cases
 
 CHUNKS = ("chunks_mean", "chunks_least", "chunks_all", "chunks_denied", "claims")
@@ -91,7 +91,7 @@ def fit_and_measure(
     unsupported = (
         signs[:, names.index("either_least")] < invented if "either_least" in names else np.zeros(len(rows), bool)
     )
-    said = np.where(unsupported, np.maximum(said, limits[0]), said)
+    said = np.where(unsupported, np.maximum(said, INVENTED_WRONG), said)
     figures = describe(said, wrong, limits)
     print(f"{kind}: {len(rows)} rows of {len(fold)} domains: {figures}")
     bias, *weights = fit_by_meaning(names, signs, wrong) * scale + np.array([shift, *[0.0] * len(names)])

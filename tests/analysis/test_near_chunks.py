@@ -30,6 +30,12 @@ def test_a_heading_is_no_evidence():
     )
 
 
+@pytest.mark.parametrize("rule", ["|---|---|", "| :--- | ---: |", "--- | ---"])
+def test_the_head_of_a_table_is_no_evidence(rule):
+    chunks = {1: f"| Hive tool | Price in the shop |\n{rule}\n| Hive tool of steel | £12 |"}
+    assert near_sentence("The price of a hive tool is £9.", chunks, 1 / 3) == (1, '"Hive tool of steel; £12"')
+
+
 def test_a_long_sentence_is_shortened():
     rank, quote = near_sentence("Boats are washed.", {3: f"Boats are washed {'very ' * 40}often."})
     assert (rank, len(quote), quote[-2:]) == (3, 82, '…"')

@@ -9,7 +9,7 @@ def test_the_end_of_a_run(cli, tmp_path):
     assert "15 of 25 rows are wrong, 10 are fine." in printed.out
 
 
-def test_json_of_a_run_has_no_diagnosis_beside_it(cli, tmp_path):
+def test_the_json_of_a_run(cli, tmp_path):
     assert json.loads(cli("demo", "--json", "-o", tmp_path).out).keys() == {
         "run",
         "id",
@@ -17,6 +17,7 @@ def test_json_of_a_run_has_no_diagnosis_beside_it(cli, tmp_path):
         "judge_failure",
         "truth",
         "failed_share",
+        "statuses",
         "summary",
         "totals",
     }

@@ -53,4 +53,9 @@ def test_rows_are_listed_by_status_or_by_a_filter(cli, home):
     assert {line.split()[0] for line in full.splitlines()[1:5]} == {"r3", "r4", "r5", "r6"}
     [only] = json.loads(cli("show", "mine", "--rows", 'id = "r3"', "--json").out)["rows"]
     assert (only["id"], only["word"], only["question"]) == ("r3", "r3", "When does boat 3 leave?")
+    assert only["wrong"] > 0.9
+    assert json.loads(cli("show", "mine", "--json").out)["statuses"] == {"no judgement": 3, "wrong": 4}
     assert cli("show", "mine", "--rows", "nonsense > 3").code == 2
+    misspelt = cli("show", "mine", "--rows", "wrong,none")
+    assert misspelt.code == 2
+    assert "the statuses are wrong, fine, look" in misspelt.err

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import filterfalse
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,8 @@ def _read(name: str, text: Any, where: str) -> Criterion:
 def statuses_filter(text: str) -> str:
     """The filter of some statuses with commas between them; other texts are filters already."""
     words = [word.strip().lower() for word in text.split(",")]
+    if "," in text and all(word.isalpha() for word in words) and (wrong := [*filterfalse(_STATUSES.count, words)]):
+        raise FilterError(f"the statuses are {', '.join(_STATUSES)}", text.lower().index(wrong[0]))
     return " or ".join(f"status = {write_text(word)}" for word in words) if {*words} <= {*_STATUSES} else text
 
 

@@ -33,7 +33,7 @@ _SUPPORT = {ENTAILMENT: 0.95, UNSURE: 0.5, NEUTRAL: 0.06, CONTRADICTION: 0.03}
 # Of support, and that a row is wrong: of rows that were called fine, 3 % were.
 _LEAST, _MOST_SURE = 0.02, 0.01
 # Log-odds of support, of 0.2 and 0.1: of rows that would be fine otherwise, 10 of 14 with less had a planted fault.
-INVENTED = {"small": -1.386, "large": -2.197}
+INVENTED, INVENTED_WRONG = {"small": -1.386, "large": -2.197}, 0.64
 # What was not estimated from labelled rows: facts, and the verdicts of language models and people.
 _CERTAIN, _FOUND, _UNFOUNDED, _NONE = 0.97, 0.9, 0.6, 0.05
 # People make mistakes too.
@@ -116,8 +116,8 @@ def _weigh(case: Case) -> float | None:
         if model["weights"].keys() <= signs.keys():
             odds = model["bias"] + sum(weight * signs[name] for name, weight in model["weights"].items())
             chance = round(min(max(1.0 / (1.0 + math.exp(-odds)), _MOST_SURE), float(model["most"])), 3)
-            # A row is not fine if neither the reference nor a chunk supports one of its claims at all.
-            return max(chance, limits()[0]) if signs.get("either_least", 0.0) < INVENTED[case.judge] else chance
+            # A row is not fine, nor fixed, if neither the reference nor a chunk supports one of its claims at all.
+            return max(chance, INVENTED_WRONG) if signs.get("either_least", 0.0) < INVENTED[case.judge] else chance
     return None
 
 

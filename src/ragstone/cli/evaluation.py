@@ -66,6 +66,8 @@ def show_run(
 
     `named`: the user chose the metrics.
     """
+    from ragstone.analysis.diagnosis import diagnose
+
     if json:
         from ragstone.analysis.part_metrics import people_dict
         from ragstone.views.run import judge_failure
@@ -74,11 +76,11 @@ def show_run(
         failure, totals = judge_failure(finished, max_failed), finished.info["totals"]
         about = {"run": finished.path, "id": finished.id, "name": finished.name, "judge_failure": failure}
         more = {"failed_share": finished.failed_share, "truth": finished.info.get("truth")}
+        more["statuses"] = dict(diagnose(finished, MOST_DIAGNOSED, texts=False).statuses)
         print_json({**about, **more, "summary": rows, "totals": totals})
         return None
     from rich.console import Group
 
-    from ragstone.analysis.diagnosis import diagnose
     from ragstone.report.diagnosis import short_report
     from ragstone.report.run import call_line, rows_part, run_report, run_summary
     from ragstone.report.text import title

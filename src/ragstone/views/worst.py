@@ -29,6 +29,8 @@ class WorstView:
     label: str
     status: str
     status_text: str
+    # How probably it is wrong.
+    wrong: float | None
     cause: str
     question: str
     reason: str
@@ -57,6 +59,7 @@ def _view(row: int, text: dict[str, str | None], outcome: Outcome) -> WorstView:
         label=f"row {number}" if is_made else one_line(name, 30),
         status=outcome.status,
         status_text=status_text(outcome),
+        wrong=outcome.wrong,
         cause=outcome.cause.name if outcome.cause else "",
         question=one_line(text["question"] or "", 200),
         reason=_reason(outcome, text["question"] or "", text["answer"] or ""),
