@@ -173,7 +173,7 @@ def _row(
         "cause": label,
         "status": getattr(label, "status", ""),
         "wrong": getattr(label, "wrong", None),
-        "labelled": getattr(label, "labelled", ""),
+        "labelled": getattr(label, "labelled_by", ""),
         "quality": unless_nan(index.quality[row]),
         "values": [index.value(name, row) for name in columns],
         "address": f"/runs/{index.run.id}/samples/{row + 1}{state.but(page=1).address}",
