@@ -69,8 +69,7 @@ def _read(text: str) -> _Words:
     figures = [part for figure in numbers for part in _figure(figure)]
     found = [*figures, *_with_digits(said)]
     content = {_form(word) for word in found if word not in FUNCTION_WORDS or word in _KIND} - _NEGATIONS
-    denies = not _NEGATIONS.isdisjoint(said)
-    return _Words(text, frozenset(content), frozenset(figures), denies)
+    return _Words(text, frozenset(content), frozenset(figures), denies=not _NEGATIONS.isdisjoint(said))
 
 
 @lru_cache(maxsize=65_536)
@@ -112,7 +111,7 @@ def compare_answer(question: str, answer: str, reference: str, whole: bool = Tru
     asked, said, wanted = _read(question), _read(answer), _read(reference)
     if not wanted.content or not said.content:
         return _compare_polarity(answer, reference)
-    if _is_another(asked, said, wanted, f"{reference} {answer}") or (whole and _leaves_out(asked, said, wanted)):
+    if _is_another(asked, said, wanted, f"{reference} {answer}") or (whole and _leaves_out(asked, said, reference)):
         return False
     missing = wanted.content - said.content
     decisive = wanted.content - asked.content or wanted.content
@@ -149,8 +148,9 @@ def _is_another(asked: _Words, said: _Words, wanted: _Words, texts: str) -> bool
     return guess_language(texts) != "de" and not any(one in other or other in one for one in others for other in lost)
 
 
-def _leaves_out(asked: _Words, said: _Words, wanted: _Words) -> bool:
-    """Whether the answer lacks a number and has no other in its place. Words replace few: "free" is 0, "all" is 100 %."""
+def _leaves_out(asked: _Words, said: _Words, reference: str) -> bool:
+    """Whether the answer lacks a number, not one in brackets, and has no other in its place. "Free" is 0, "all" is 100 %."""
+    wanted = _read(re.sub(r"\([^()]*\)", " ", reference))
     numbers = set(filter(_is_number, wanted.content - said.content - asked.content)) - {"0", "1", "100"}
     others = filter(_is_number, said.content - wanted.content - asked.content)
     return bool(numbers) and not any(others) and not said.content & (_LOOSE - wanted.content)
