@@ -430,6 +430,6 @@ def test_of_two_metrics_with_one_name_and_the_same_values_one_is_a_headline(tmp_
     old = make_run(tmp_path, "old", names, **values)
     new = make_run(tmp_path, "new", names, right=[1] * 12, quality=[1] * 12)
     found = compare_runs(old, new)
-    assert found.headlines == ("other.right", "quality"), "of another name, the same values are further evidence"
+    assert found.headlines == ("right", "quality"), "of another name, the same values are further evidence"
     assert len(found.metrics) == 3
     assert compare_runs(old, new, metrics="right").headlines == ("right",)

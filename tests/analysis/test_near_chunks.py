@@ -1,5 +1,7 @@
 """A sentence is near to a claim if it has most of its words; its numbers may differ."""
 
+from time import process_time
+
 import pytest
 
 from ragstone.analysis.fact_causes import near_sentence
@@ -34,6 +36,15 @@ def test_a_heading_is_no_evidence():
 def test_the_head_of_a_table_is_no_evidence(rule):
     chunks = {1: f"| Hive tool | Price in the shop |\n{rule}\n| Hive tool of steel | £12 |"}
     assert near_sentence("The price of a hive tool is £9.", chunks, 1 / 3) == (1, '"Hive tool of steel; £12"')
+
+
+def test_a_rule_below_a_sentence_hides_nothing_and_blanks_take_no_time():
+    text = "The price of a hive tool is £12."
+    assert near_sentence("The price of a hive tool is £9.", {1: f"{text}\n\n---\n\n## Next"}) == (1, f'"{text}"')
+    assert near_sentence("The price of a hive tool is £9.", {1: f"{text}\n---\nfooter"}) == (1, f'"{text}"')
+    started = process_time()
+    near_sentence("The price of a hive tool is £9.", {1: f"{text}{' ' * 64_000}\n{' ' * 64_000}x"})
+    assert process_time() - started < 2
 
 
 def test_a_long_sentence_is_shortened():

@@ -18,6 +18,7 @@ def test_the_json_of_a_run(cli, tmp_path):
         "truth",
         "failed_share",
         "statuses",
+        "looked_at",
         "summary",
         "totals",
     }

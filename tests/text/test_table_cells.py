@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -137,3 +140,50 @@ def test_a_word_of_all_heads_names_no_column_and_two_numbers_two():
     assert _said("A bench costs £6 and seats four people.", seats) == "agrees"
     assert _said("A bench costs £2 and seats four people.", seats) == "refuses"
     assert _said("An express wash works out at £3 per half hour.", SERVICES) == "left"
+
+
+def _table(*rows: str) -> str:
+    head, *others = [f"| {row} |" for row in rows]
+    return "\n".join([head, "|---" * (head.count("|") - 1) + "|", *others])
+
+
+TRAILS = _table("Trail | Length", "Fern Loop | 5 km", "Pine Ridge | 9 km")
+REFUNDS = _table("Return after | Refund", "6 – 12 months | 50 %", "12 – 24 months | 25 %")
+BINS = _table("Town | Closed day", "Millcrest | Friday, every 4 weeks", "Elmhalt | Monday, every 2 weeks")
+COPIES = _table("Copies | Price", "100 – 1000 | £110", "1001 – 2500 | £70")
+PLANS = _table("Plan | Data", "A – Basic | 5 GB", "C – Basic Plus | 10 GB")
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "said"),
+    [
+        ("Shortest trail: Pine Ridge, length 9 km.", TRAILS, "left"),
+        ("The length of the Pine Ridge trail is 9 km.", TRAILS, "agrees"),
+        # Which of the rows is not sure: 12 months are the end of one and the start of the other.
+        ("The refund after 12 months is 25 %.", REFUNDS, "left"),
+        ("The closed day in Millcrest is Friday every week.", BINS, "left"),
+        ("The closed day in Millcrest is Friday every 4 weeks.", BINS, "agrees"),
+        ("The price of 2000 copies is £70.", COPIES, "agrees"),
+        ("The price of 2000 copies is £110.", COPIES, "refuses"),
+        ("The Basic Plus plan has 5 GB of data.", PLANS, "refuses"),
+        ("The Basic Plus plan has 10 GB of data.", PLANS, "agrees"),
+    ],
+)
+def test_what_a_reviewer_found(claim, text, said):
+    assert _said(claim, text) == said
+
+
+@pytest.mark.parametrize("seed", ["0", "3", "7", "11"])
+def test_the_order_of_sets_decides_nothing(seed):
+    heads = "Boat | Adult summer weekday price | Adult winter weekday price | Child summer weekend price"
+    text = _table(f"{heads} | Adult summer weekend price | Child winter weekend price", "Tarn | £5 | £4 | £2 | £6 | £3")
+    claim = "The price of the Tarn for an adult is £5 on a summer weekday and £4 on a winter weekday."
+    program = f"from ragstone.text.table_cells import check_cells; print(check_cells({claim!r}, {text!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "None\n"

@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import filterfalse
 from typing import Any
 
 import numpy as np
@@ -90,10 +89,11 @@ def _read(name: str, text: Any, where: str) -> Criterion:
 
 def statuses_filter(text: str) -> str:
     """The filter of some statuses with commas between them; other texts are filters already."""
-    words = [word.strip().lower() for word in text.split(",")]
-    if "," in text and all(word.isalpha() for word in words) and (wrong := [*filterfalse(_STATUSES.count, words)]):
-        raise FilterError(f"the statuses are {', '.join(_STATUSES)}", text.lower().index(wrong[0]))
-    return " or ".join(f"status = {write_text(word)}" for word in words) if {*words} <= {*_STATUSES} else text
+    words, known = [word.strip().lower() for word in text.split(",")], (*_STATUSES, "no judgement")
+    unknown = next((at for at, word in enumerate(words) if word not in known), None)
+    if unknown is not None and len(words) > 1 and all(word.replace(" ", "").isalpha() for word in words):
+        raise FilterError(f"the statuses are {', '.join(known)}", len(",".join(text.split(",")[:unknown])) + 1)
+    return text if unknown is not None else " or ".join(f"status = {write_text(word)}" for word in words)
 
 
 def with_acceptance(gate: Gate, run: Run, criteria: Sequence[Criterion], settings: Settings | None = None) -> Gate:

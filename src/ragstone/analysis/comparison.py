@@ -229,9 +229,10 @@ def compare_runs(
 
 
 def _without_twins(names: set[str], scores: Sequence[Mapping[str, Scores]]) -> set[str]:
-    """Of metrics with one name and the same values, such as `ragas.faithfulness` and `ragchecker.faithfulness`, the first."""
+    """Of metrics with one name and the same values, such as `ragas.faithfulness` and `ragchecker.faithfulness`, the plain or first."""
     values = {name: [side[name].values.tobytes() for side in scores] for name in names}
-    first = {(name.rpartition(".")[2], *values[name]): name for name in sorted(names, reverse=True)}
+    ordered = sorted(names, key=lambda name: ("." in name, name), reverse=True)
+    first = {(name.rpartition(".")[2], *values[name]): name for name in ordered}
     return set(first.values())
 
 

@@ -53,7 +53,7 @@ _SOME_WORDS = 1 / 3
 _MOST_QUOTED = 80
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # The line below the head of a table.
-_RULE = re.compile(r"\s*\|?[ :]*--")
+_RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")
 # An answer that states a fact shares about half of its words.
 _LEAST_SHARE = 0.5
 
@@ -268,7 +268,11 @@ def near_sentence(claim: str, chunks: Mapping[int, str], least: float = _MOST_WO
             text = chunk[sentence.start : sentence.end]
             share = len(wanted & content_stems(text)) / len(wanted)
             is_heading = len(text.split()) < 5 and not text.endswith((".", "!", "?"))
-            if share >= least and share > best and not (is_heading or _RULE.match(chunk, sentence.end)):
+            if (
+                share >= least
+                and share > best
+                and not (is_heading or ("|" in text and _RULE.match(chunk, sentence.end)))
+            ):
                 best, found = share, (rank, quoted(text))
     return found
 

@@ -393,13 +393,7 @@ def judge_drops(
 
 
 def _check_drop(
-    check: Check,
-    item: Difference,
-    p: float,
-    settings: Settings,
-    conditions: int,
-    most_failed: float,
-    gains: np.ndarray,
+    check: Check, item: Difference, p: float, settings: Settings, conditions: int, most_failed: float, gains: np.ndarray
 ) -> Checked:
     lower = item.better == "lower"
     lost, units = item.skipped_after, item.units if item.units < item.pairs else None

@@ -76,7 +76,8 @@ def show_run(
         failure, totals = judge_failure(finished, max_failed), finished.info["totals"]
         about = {"run": finished.path, "id": finished.id, "name": finished.name, "judge_failure": failure}
         more = {"failed_share": finished.failed_share, "truth": finished.info.get("truth")}
-        more["statuses"] = dict(diagnose(finished, MOST_DIAGNOSED, texts=False).statuses)
+        found = diagnose(finished, MOST_DIAGNOSED, texts=False)
+        more |= {"statuses": dict(found.statuses), "looked_at": found.looked_at}
         print_json({**about, **more, "summary": rows, "totals": totals})
         return None
     from rich.console import Group

@@ -133,8 +133,8 @@ class Limits(NamedTuple):
 
     def contains(self, mention: Mention) -> bool:
         """Whether a number of the same kind is inside; a year is not among "6 or more persons"."""
-        found = [one for one in mention.readings[:1] if _is_kind(one, self.like)]
-        values = [one.unit.base(one.value) for one in found if not (one.bare and 1900 <= one.value <= 2100)]
+        found, few = [one for one in mention.readings[:1] if _is_kind(one, self.like)], self.like.value < 1000
+        values = [one.unit.base(one.value) for one in found if not (few and one.bare and 1900 <= one.value <= 2100)]
         return any(self.low <= value <= self.high and not (self.is_open and value == self.low) for value in values)
 
 

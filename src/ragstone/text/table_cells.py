@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import fsum
 from typing import NamedTuple
 
 from ragstone.text.claim_numbers import counted_things, has_kind, has_number, read_limits, stated_numbers
@@ -24,7 +25,7 @@ _LEFT_OPEN = late_pattern(rf"\b(?:{''.join(lexicon('table_cells')['left_open'].s
 _SAME = {stem: group.split()[0] for group in lexicon("table_cells")["same"].split(",") for stem in group.split()}
 # Heads of one or two characters ("A", "B2") and of numbers need the head of their column before them: "zone A".
 _SHORT_NAME = late_pattern(r"\w{1,2}|\W?\d[\d.,]*")
-_CODE = late_pattern(r"^\w{1,2} [–-] ")
+_CODE = late_pattern(r"^(?!\d+ [–-] \d)\w{1,2} [–-] ")
 _CORE_END = late_pattern(r"[,(:]| [–-] (?=[a-z])")
 _ITEM_END = late_pattern(r"[,;/+]| and | or |\(")
 # The least share of the claim's words that a cell and its heads have, if the cell states the claim.
@@ -76,10 +77,10 @@ def _check(claim: _Claim, table: Table) -> CellCheck | None:
     if row is None:
         return None
     own = _stems(row[0])
-    names = [Stems(), *(_stems(head) - own for head in table.heads[1:])]
+    names = [Stems(), *(_stems(_CODE.sub("", head)) - own for head in table.heads[1:])]
     # A word of several heads says less: "collection" in "express collection" and "second collection".
     weigh = {stem: 1 / count for stem, count in Counter(stem for name in names for stem in name).items()}.__getitem__
-    shares = [sum(map(weigh, name & claim.stems)) / (sum(map(weigh, name)) or 1.0) for name in names]
+    shares = [fsum(map(weigh, name & claim.stems)) / (fsum(map(weigh, name)) or 1.0) for name in names]
     numbers = [one for one in stated if not _is_in_name(one, claim, [row[0], *table.heads])]
     if numbers:
         found = [_check_number(claim, number, row, table, shares) for number in numbers]
@@ -118,12 +119,9 @@ def _shared_name(claim: _Claim, name: str, head: str) -> Stems:
     return _stems(name) & claim.stems if core and core <= claim.stems else frozenset()
 
 
-def _is_in_name(number: Mention, claim: _Claim, names: Iterable[str]) -> bool:
-    first, *heads = names
-    limits = read_limits(first)
-    return bool(limits and limits.contains(number)) or any(
-        has_number(name, number, claim.text) for name in (first, *heads) if name
-    )
+def _is_in_name(number: Mention, claim: _Claim, names: Sequence[str]) -> bool:
+    limits = read_limits(names[0])
+    return bool(limits and limits.contains(number)) or any(has_number(one, number, claim.text) for one in names if one)
 
 
 def _best(shares: Sequence[float]) -> int | None:
@@ -189,4 +187,4 @@ def _same(claim: _Claim, row: Row, table: Table, columns: Sequence[int]) -> Cell
 
 
 def _other(row: Row, table: Table, at: int) -> CellCheck:
-    return CellCheck(agrees=False, reason=f"the table says {row[0]}: {table.heads[at]} {row[at]}")
+    return CellCheck(agrees=False, reason=f"the table says {row[0]:.60}: {table.heads[at]:.60} {row[at]:.80}")

@@ -110,7 +110,8 @@ def _list_moved(comparison: Comparison, moves: Moves, judged: Judged) -> Iterato
             wrong=(move.before, move.after),
             statuses=(word_of(move.before), word_of(move.after)),
             answers=answers,
-            causes=(causes[0], causes[1]),
+            # Where the judge's probability is compared, a label's cause is not that of a row that fails.
+            causes=("" if word_of(move.before) == "fine" else causes[0], causes[1]),
             words=tuple(words) if is_readable(words) else (),
             chunks_lost=tuple(name for key, name in chunks[0].items() if key not in chunks[1]),
             chunks_gained=tuple(name for key, name in chunks[1].items() if key not in chunks[0]),

@@ -128,12 +128,14 @@ class PairIndex:
 
     def wrong(self, position: int, judged: Judged) -> list[float | None]:
         """Return the probabilities that the samples of a pair are wrong; None without a judgement."""
-        return [None if one is None else one.wrong for one in self.causes(position, judged)]
+        old, new = self.causes(position, judged)
+        if old is not None and new is not None:
+            return [*wrong_in_both(old, new)]
+        return [None if one is None else one.wrong for one in (old, new)]
 
     def move(self, position: int, judged: Judged) -> str:
         """Return whether the row of a pair is fixed, newly failing, still failing or unclear; empty for other rows."""
-        old, new = self.causes(position, judged)
-        was, now = wrong_in_both(old, new) if old is not None and new is not None else (None, None)
+        was, now = self.wrong(position, judged)
         return "" if was is None or now is None else kind_of_move(was, now) or ""
 
     def order(self, state: PairState, judged: Judged) -> np.ndarray:
