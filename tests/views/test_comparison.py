@@ -141,6 +141,10 @@ def test_labels_of_one_run_only_are_remarked(tmp_path):
         (RowLabel("", 0.97, "Ana", 0.9), RowLabel("", 0.06, "", 0.06), "fixed"),
         # The judge is wrong about the same answer twice.
         (RowLabel("", 0.03, "Ana", 0.8), RowLabel("", 0.8, "", 0.8), "still failing"),
+        # The person agrees with the judge about the other answer: nothing changed.
+        (RowLabel("", 0.03, "Ana", 0.93), RowLabel("", 0.06, "", 0.06), None),
+        (RowLabel("", 0.97, "Ana", 0.06), RowLabel("", 0.86, "", 0.86), "still failing"),
+        (RowLabel("", 0.97, "Ana", None), RowLabel("", 0.86, "", 0.86), "still failing"),
         # A person decides about the second answer, and about both.
         (RowLabel("", 0.06, "", 0.06), RowLabel("", 0.97, "Ana", 0.06), "newly failing"),
         (RowLabel("", 0.97, "Ana", 0.4), RowLabel("", 0.03, "Ana", 0.06), "fixed"),
@@ -149,9 +153,9 @@ def test_labels_of_one_run_only_are_remarked(tmp_path):
 def test_a_label_of_the_first_answer_alone_moves_no_row(tmp_path, old, new, kind):
     comparison = compare_runs(harbour("better", tmp_path), harbour("worse", tmp_path))
     view = ComparisonView.of(comparison, ([old], [new]))
-    assert [row.kind for row in view.moves.rows] == [kind]
+    assert [row.kind for row in view.moves.rows] == ([kind] if kind else [])
     index = PairIndex(comparison, None, None, None)
-    assert index.move(0, ([old], [new])) == kind
+    assert index.move(0, ([old], [new])) == (kind or "")
 
 
 def test_headline_metrics_come_first_by_part(tmp_path):

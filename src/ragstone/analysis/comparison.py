@@ -232,8 +232,7 @@ def _without_twins(names: set[str], scores: Sequence[Mapping[str, Scores]]) -> s
     """Of metrics with one name and the same values, such as `ragas.faithfulness` and `ragchecker.faithfulness`, the plain or first."""
     values = {name: [side[name].values.tobytes() for side in scores] for name in names}
     ordered = sorted(names, key=lambda name: ("." in name, name), reverse=True)
-    first = {(name.rpartition(".")[2], *values[name]): name for name in ordered}
-    return set(first.values())
+    return {*{(name.rpartition(".")[2], *values[name]): name for name in ordered}.values()}
 
 
 def pick_family(metrics: Sequence[MetricInfo]) -> set[str]:

@@ -54,8 +54,11 @@ def kind_of_move(before: float, after: float) -> MoveKind | None:
 
 
 def wrong_in_both(old: JudgedRow, new: JudgedRow) -> tuple[float | None, float | None]:
-    """The probabilities to compare: those that the rows are wrong; the judge's if only the first has a label of a person."""
-    return old.judged_wrong if old.labelled_by and not new.labelled_by else old.wrong, new.wrong
+    """The probabilities to compare. With a label of the old row alone, that of label and judge which is nearer to the new one."""
+    now, known = new.wrong, [one for one in (old.wrong, old.judged_wrong) if one is not None]
+    if now is not None and known and old.labelled_by and not new.labelled_by:
+        return min(known, key=lambda one: abs(one - now)), now
+    return old.wrong, now
 
 
 class Move(NamedTuple):
@@ -99,9 +102,7 @@ class Moves:
             if kind := kind_of_move(was, now):
                 found.append(Move(ids[other], pair, kind, was, now))
         # The largest rise first, of fixed rows the largest fall; equal changes in the order of the pairs.
-        found.sort(
-            key=lambda one: (MOVES.index(one.kind), (one.after - one.before) * (1 if one.kind == "fixed" else -1))
-        )
+        found.sort(key=lambda m: (MOVES.index(m.kind), (m.after - m.before) * (1 if m.kind == "fixed" else -1)))
         return cls(tuple(found), len(pairs), known, tuple(lost), _test(after, pairs, found, settings))
 
     def having(self, kind: MoveKind) -> list[str]:

@@ -153,7 +153,7 @@ def _accept(decision: Gate, run: str, criteria: list[Criterion], cluster: str | 
 
 
 def _overrule(decision: Gate, run: str, compared: Run | None, out: str) -> list[tuple[str, str]]:
-    """The command that labels the first newly failing row as right, if such rows fail the gate."""
+    """The commands that label the first newly failing row, if such rows fail the gate."""
     if compared is None or not any(one.check.kind == _NEW and one.outcome == "fails" for one in decision.checks):
         return []
     from ragstone.analysis.alignment import align
@@ -163,9 +163,12 @@ def _overrule(decision: Gate, run: str, compared: Run | None, out: str) -> list[
 
     new = find_run(run, out)
     before, after = (diagnose(side, texts=False).outcomes for side in (compared, new))
-    row = Moves.of(new, align(compared, new), (before, after), Settings()).newly_failing[0]
-    command = command_line("labels", run=run, set=f"{row}=right", out=out)
-    return [(command, "overrule a false alarm: your label decides this row, then gate again")]
+    pairs = align(compared, new)
+    row = Moves.of(new, pairs, (before, after), Settings()).newly_failing[0]
+    right, wrong = ((new.name, "right"), (compared.name, "wrong"))
+    labels = [command_line("labels", run=name, set=f"{row}={word}", out=out) for name, word in (right, wrong)]
+    whys = ("overrule a false alarm: your label decides this row, then gate again", "or the old answer was as wrong")
+    return [*zip(labels, whys, strict=True)][: 2 if pairs.by == "id" else 1]
 
 
 def _suggest(

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from ragstone.text.claim_numbers import same_numbers
 from ragstone.text.clock_times import with_numbered_periods
 from ragstone.text.languages import guess_language
 from ragstone.text.lexicon import lexicon, number_words, word_set
@@ -51,14 +52,10 @@ class _Words:
         """The words of the content that belong to a name."""
         return self.content & {_form(word) for name in names(self.text) for word in word_texts(name)}
 
-    def kinds(self) -> dict[str, str]:
-        """The kind of each word that excludes others: a number, a unit, or a word of one of the lists."""
-        return {word: kind for word in self.content if (kind := _kind(word))}
-
 
 @lru_cache(maxsize=65_536)
 def _kind(word: str) -> str:
-    return "number" if _is_number(word) else _KIND.get(word) or (UNITS[word].dimension if word in UNITS else "")
+    return "number" if word[0].isdigit() else _KIND.get(word) or (UNITS[word].dimension if word in UNITS else "")
 
 
 @lru_cache(maxsize=1024)
@@ -129,12 +126,13 @@ def compare_answer(question: str, answer: str, reference: str, whole: bool = Tru
 
 def _is_another(asked: _Words, said: _Words, wanted: _Words, texts: str) -> bool:
     """Whether the answer has another word of the same kind in place of a word of the reference."""
-    given, expected = said.kinds(), wanted.kinds()
+    given, expected = ({word: kind for word in one.content if (kind := _kind(word))} for one in (said, wanted))
     missing = {kind for word, kind in expected.items() if word not in given and word not in asked.content}
     foreign = {kind for word, kind in given.items() if word not in expected and word not in asked.content}
     rivals = missing & foreign
     in_digits = said.figures - wanted.content - asked.content and wanted.figures - said.content
-    # Another number with another unit may be the same quantity.
+    # Another number with another unit may be the same quantity: 110 minutes, 1 hour 50.
+    rivals -= {"number", *_UNITS} if rivals and same_numbers(said.text, wanted.text) else set()
     if rivals & _UNITS or (_LOOSE - _ALONE if in_digits else _LOOSE) & (said.content ^ wanted.content):
         rivals -= {"number"}
     if "number" in missing | foreign:
@@ -151,13 +149,10 @@ def _is_another(asked: _Words, said: _Words, wanted: _Words, texts: str) -> bool
 def _leaves_out(asked: _Words, said: _Words, reference: str) -> bool:
     """Whether the answer lacks a number, not one in brackets, and has no other in its place. "Free" is 0, "all" is 100 %."""
     wanted = _read(re.sub(r"\([^()]*\)", " ", reference))
-    numbers = set(filter(_is_number, wanted.content - said.content - asked.content)) - {"0", "1", "100"}
-    others = filter(_is_number, said.content - wanted.content - asked.content)
-    return bool(numbers) and not any(others) and not said.content & (_LOOSE - wanted.content)
-
-
-def _is_number(word: str) -> bool:
-    return word[0].isdigit()
+    left, others = wanted.content - said.content - asked.content, said.content - wanted.content - asked.content
+    is_free = any(_kind(word) == "number" for word in others) or said.content & (_LOOSE - wanted.content)
+    is_left_out = any(one[0].isdigit() for one in left - {"0", "1", "100"})
+    return is_left_out and not is_free and not same_numbers(said.text, wanted.text)
 
 
 def _compare_polarity(answer: str, reference: str) -> bool | None:

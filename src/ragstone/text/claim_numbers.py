@@ -117,6 +117,12 @@ def has_number(text: str, mention: Mention, claim: str) -> bool:
     return _is_given(mention, _read(claim), _read(text).mentions)
 
 
+def same_numbers(one: str, other: str) -> bool:
+    """Whether each of two texts states all numbers of the other, in any unit; False if one states none."""
+    pairs = [(stated_numbers(text), text, there) for text, there in ((one, other), (other, one))]
+    return all(found and all(has_number(there, each, text) for each in found) for found, text, there in pairs)
+
+
 def has_kind(text: str, mention: Mention) -> bool:
     """Whether a text has a number of the same kind: a price if the other is one."""
     numbers = _read(text).mentions
