@@ -99,6 +99,8 @@ def test_parts_of_chunks_that_have_no_place_are_a_note(tmp_path):
     row = GOOD | {"contexts": [{"text": "a", "section": 3}]}
     expected = "parts of chunks that are not kept: 1, for example 'section'; chunks have text, id, score, source, page, image and table; --map contexts.source=NAME reads another part"
     assert notes_of(save(tmp_path, [row])) == [expected]
+    row = GOOD | {"contexts": [{"text": "a", "section": 3, "doc_id": "x"}]}
+    assert "--map contexts.id=doc_id reads another part" in notes_of(save(tmp_path, [row]))[0]
 
 
 def test_the_part_of_a_chunk_that_is_its_text_is_kept(tmp_path):

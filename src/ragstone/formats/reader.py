@@ -296,10 +296,12 @@ class _Checks:
 
     def finish(self) -> None:
         self._note_lookalikes()
+        unkept = sorted(self._unkept)
+        part = next((f"id={shlex.quote(one)}" for one in unkept if one.endswith(("_id", "Id", "ID"))), "source=NAME")
         self._report.note_all(
             "parts of chunks that are not kept",
-            sorted(self._unkept),
-            "chunks have text, id, score, source, page, image and table; --map contexts.source=NAME reads another part",
+            unkept,
+            f"chunks have text, id, score, source, page, image and table; --map contexts.{part} reads another part",
         )
         if not self._relevant or not self._retrieved:
             return
