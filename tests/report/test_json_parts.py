@@ -18,6 +18,13 @@ def test_a_whole_field_wins_over_its_parts(paths):
     assert pick_fields(VALUE, paths) == {"rows": VALUE["rows"]}
 
 
+def test_a_last_part_that_one_field_has_names_it():
+    value = {"run": "r", "rows": [{"id": "a", "status": "wrong", "x": {"y": 1}}], "failing": {"fixed": ["q1"], "y": 2}}
+    assert pick_fields(value, ["status", "fixed"]) == {"rows": [{"status": "wrong"}], "failing": {"fixed": ["q1"]}}
+    with pytest.raises(UnknownNameError, match="unknown field 'y'"):
+        pick_fields(value, ["y"])
+
+
 def test_names_with_dots():
     scores = {"scores": {"ragas.faithfulness": {"mean": 1}, "ragas": {"x": 2}}}
     assert pick_fields(scores, ["scores.ragas.faithfulness.mean"]) == {"scores": {"ragas.faithfulness": {"mean": 1}}}

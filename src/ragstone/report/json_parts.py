@@ -12,7 +12,7 @@ from ragstone.errors import UnknownNameError
 def pick_fields(value: Any, paths: Sequence[str], strict: bool = True) -> Any:
     """The named fields only: `name`, or `summary.metric` of all items of a list. If strict, an unknown name is an error.
 
-    Below an empty list or null every name is accepted: a run without failures has no causes, and so no `causes.cause`.
+    The last part of a name is enough if only one field has it. Below an empty list or null every name is accepted: a run without failures has no causes, and so no `causes.cause`.
     """
     wanted: dict[str, Any] = {}
     # Names may have dots themselves, as those of metrics.
@@ -23,7 +23,8 @@ def pick_fields(value: Any, paths: Sequence[str], strict: bool = True) -> Any:
             empty.add(".".join(names))
     whole = {known[path] for path in paths if path in known}
     for path in paths:
-        found = path if path in known else next((one for one in empty if path.startswith(f"{one}.")), None)
+        alike = [path] if path in known else [one for one in known if one.endswith(f".{path}")]
+        found = alike[0] if len(alike) == 1 else next((one for one in empty if path.startswith(f"{one}.")), None)
         if found is None and known and strict:
             raise UnknownNameError("field", path, known, f"The first fields are: {', '.join(islice(known, 40))}.")
         names, level = known.get(found or "", ()), wanted
