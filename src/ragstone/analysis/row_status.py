@@ -25,6 +25,7 @@ from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
 from ragstone.storage.human_labels import mean_label
 from ragstone.text.answer_words import compare_answer
 from ragstone.text.cited_parts import without_marks
+from ragstone.text.claim_numbers import same_numbers
 from ragstone.text.refusals import find_refusal, says_absent
 
 _MODELS = Path(__file__).parent / "row_status.json"
@@ -139,8 +140,8 @@ def _by_chunks(case: Case) -> dict[str, float]:
         return {}
     support = [max(map(support_of, row), default=0.0) for row in read]
     denied = [max(map(denial_of, row), default=0.0) * (1.0 - known) for row, known in zip(read, support, strict=True)]
-    shares = _shares("chunks", support, case.claims("answer"))
-    return {**shares, "chunks_denied": max(denied), "claims": math.log(len(read))}
+    more = {"chunks_denied": max(denied), "claims": math.log(len(read))}
+    return _shares("chunks", support, case.claims("answer")) | more
 
 
 def _by_reference(case: Case) -> dict[str, float]:
@@ -162,7 +163,8 @@ def _by_reference(case: Case) -> dict[str, float]:
     words = [compare_answer(question, answer, text) for text in references]
     found["words"] = 1.0 if True in words else 0.0 if None in words else -1.0
     wanted = numbers(" ".join(references)) - numbers(question)
-    found["numbers_left_out"] = len(wanted - numbers(answer)) / max(len(wanted), 1)
+    left_out = set() if any(same_numbers(answer, text) for text in references) else wanted - numbers(answer)
+    found["numbers_left_out"] = len(left_out) / max(len(wanted), 1)
     # A longer answer says more that may be wrong; it is measured by the reference that is nearest in length.
     ratios = [math.log((1 + len(answer.split())) / (1 + len(text.split()))) for text in references]
     found["longer"] = min(ratios, key=abs)
@@ -197,8 +199,7 @@ def support_of(verdict: Any) -> float:
 
 def denial_of(verdict: Any) -> float:
     """How probably a verdict says that a text denies a claim."""
-    known = getattr(verdict, "contradiction", None)
-    return float(verdict == CONTRADICTION) if known is None else float(known)
+    return float(verdict == CONTRADICTION if (known := getattr(verdict, "contradiction", None)) is None else known)
 
 
 def _logit(share: float) -> float:
