@@ -52,7 +52,7 @@ _MOST_WORDS = 2 / 3
 _SOME_WORDS = 1 / 3
 _MOST_QUOTED = 80
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")  # below the head of a table
+_RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")  # as tables have it
 # An answer that states a fact shares about half of its words.
 _LEAST_SHARE = 0.5
 
