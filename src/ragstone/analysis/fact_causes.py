@@ -52,9 +52,9 @@ _MOST_WORDS = 2 / 3
 _SOME_WORDS = 1 / 3
 _MOST_QUOTED = 80
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")  # as tables have it
 # An answer that states a fact shares about half of its words.
 _LEAST_SHARE = 0.5
+_RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")  # the line under the head of a table
 
 
 def numbers(text: str) -> set[str]:

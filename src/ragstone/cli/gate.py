@@ -165,7 +165,7 @@ def _overrule(decision: Gate, run: str, compared: Run | None, out: str) -> list[
     before, after = (diagnose(side, texts=False).outcomes for side in (compared, new))
     pairs = align(compared, new)
     row = Moves.of(new, pairs, (before, after), Settings()).newly_failing[0]
-    right, wrong = ((new.name, "right"), (compared.name, "wrong"))
+    right, wrong = ((run, "right"), (compared.id, "wrong"))
     labels = [command_line("labels", run=name, set=f"{row}={word}", out=out) for name, word in (right, wrong)]
     whys = ("overrule a false alarm: your label decides this row, then gate again", "or the old answer was as wrong")
     return [*zip(labels, whys, strict=True)][: 2 if pairs.by == "id" else 1]
