@@ -267,11 +267,8 @@ def near_sentence(claim: str, chunks: Mapping[int, str], least: float = _MOST_WO
             text = chunk[sentence.start : sentence.end]
             share = len(wanted & content_stems(text)) / len(wanted)
             is_heading = len(text.split()) < 5 and not text.endswith((".", "!", "?"))
-            if (
-                share >= least
-                and share > best
-                and not (is_heading or ("|" in text and _RULE.match(chunk, sentence.end)))
-            ):
+            is_table_head = "|" in text and _RULE.match(chunk, sentence.end)
+            if share >= least and share > best and not is_heading and not is_table_head:
                 best, found = share, (rank, quoted(text))
     return found
 

@@ -163,8 +163,8 @@ def _by_reference(case: Case) -> dict[str, float]:
     words = [compare_answer(question, answer, text) for text in references]
     found["words"] = 1.0 if True in words else 0.0 if None in words else -1.0
     wanted = numbers(" ".join(references)) - numbers(question)
-    lost = [one for one in wanted - numbers(answer) if not any(same_numbers(answer, text) for text in references)]
-    found["numbers_left_out"] = len(lost) / max(len(wanted), 1)
+    lost = len(wanted - numbers(answer)) / max(len(wanted), 1)
+    found["numbers_left_out"] = 0.0 if lost and any(same_numbers(answer, text) for text in references) else lost
     # A longer answer says more that may be wrong; it is measured by the reference that is nearest in length.
     ratios = [math.log((1 + len(answer.split())) / (1 + len(text.split()))) for text in references]
     found["longer"] = min(ratios, key=abs)
