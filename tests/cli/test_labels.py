@@ -125,6 +125,7 @@ def test_a_label_overrules_the_gate_and_can_be_committed(cli, tmp_path, monkeypa
     failed = cli(*check)
     assert failed.code == 3, failed.err
     assert "labels --run new --set r0=right" in failed.out
+    assert json.loads(cli(*check, "--json").out)["checks"][0]["failing"] == ["r0"]
     assert cli(*check, "-o", "ci").code == 3
     found = json.loads(cli("labels", "--run", "new", "--set", "1=right", *by_ana).out)["labels"]
     assert [(one["author"], one["value"], one["sample_id"], one["answer"]) for one in found] == [

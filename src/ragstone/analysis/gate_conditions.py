@@ -97,6 +97,8 @@ class Checked:
     lower_is_better: bool = False
     # The judge's own mean or difference, if the value is the estimated human score.
     raw: float | None = None
+    # The ids of the newly failing rows.
+    failing: tuple[str, ...] = ()
 
     @property
     def gain(self) -> float | None:

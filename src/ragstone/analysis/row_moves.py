@@ -203,7 +203,8 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
         lost = len(pairs) if unlike.startswith("the baseline") else 0
         return Checked(check, "cannot tell", f"{unlike}: rows cannot be compared", rows=moves.judged, lost=lost)
     lost = len(moves.lost) + len(pairs.only_before) + len(pairs.renamed)
-    found = Checked(check, "cannot tell", "", float(len(moves.newly_failing)), None, moves.judged, 0, lost)
+    count, broken = len(moves.newly_failing), tuple(moves.newly_failing)
+    found = Checked(check, "cannot tell", "", float(count), None, moves.judged, 0, lost, failing=broken)
     if not moves.judged:
         return replace(found, value=None, why="no row is judged in both runs: ragchecker and answer_match judge rows")
     why = [f"{len(moves.fixed)} fixed"] if moves.fixed else []
@@ -213,7 +214,7 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
         why.append(rising)
     if [part for part, names in _JUDGED_BY.items() if names & set(after.info.evidence)] == ["chunks"]:
         why.append("without right answers few rows can fail")
-    count, limit = len(moves.newly_failing), len(moves.fixed) if check.is_test else check.limit
+    limit = len(moves.fixed) if check.is_test else check.limit
     if count <= limit < count + lost and not check.is_test:
         why.append(f"{lost} of the baseline's rows have no judgement now: they may fail")
         return replace(found, why="; ".join(why))

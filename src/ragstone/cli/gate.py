@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ragstone.storage.runs import Run
 
 _CONDITION = "METRIC=VALUE"
-_NEW = "max-new-failures"
 
 
 def gate(
@@ -154,21 +153,15 @@ def _accept(decision: Gate, run: str, criteria: list[Criterion], cluster: str | 
 
 def _overrule(decision: Gate, run: str, compared: Run | None, out: str) -> list[tuple[str, str]]:
     """The commands that label the first newly failing row, if such rows fail the gate."""
-    if compared is None or not any(one.check.kind == _NEW and one.outcome == "fails" for one in decision.checks):
+    failing = next((one.failing for one in decision.checks if one.failing and one.outcome == "fails"), ())
+    if compared is None or not failing:
         return []
     from ragstone.analysis.alignment import align
-    from ragstone.analysis.diagnosis import diagnose
-    from ragstone.analysis.differences import Settings
-    from ragstone.analysis.row_moves import Moves
 
-    new = find_run(run, out)
-    before, after = (diagnose(side, texts=False).outcomes for side in (compared, new))
-    pairs = align(compared, new)
-    row = Moves.of(new, pairs, (before, after), Settings()).newly_failing[0]
     right, wrong = ((run, "right"), (compared.id, "wrong"))
-    labels = [command_line("labels", run=name, set=f"{row}={word}", out=out) for name, word in (right, wrong)]
+    labels = [command_line("labels", run=name, set=f"{failing[0]}={word}", out=out) for name, word in (right, wrong)]
     whys = ("overrule a false alarm: your label decides this row, then gate again", "or the old answer was as wrong")
-    return [*zip(labels, whys, strict=True)][: 2 if pairs.by == "id" else 1]
+    return [*zip(labels, whys, strict=True)][: 2 if align(compared, find_run(run, out)).by == "id" else 1]
 
 
 def _suggest(
