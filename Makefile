@@ -51,7 +51,7 @@ check-types:
 	$(BIN)/mypy
 
 check-layers:
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 check-structure:
 	$(BIN)/python scripts/structure.py --check
@@ -117,7 +117,7 @@ $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
-	@echo "installing 3 GB of packages for the tests, 10 to 20 minutes"
+	@echo "installing 3 GB of packages for the tests, 4 to 20 minutes"
 	@$(PIP) install --require-hashes --no-deps -r requirements/dev.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@ $(VENV)/.run

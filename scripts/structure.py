@@ -44,8 +44,8 @@ from source_tree import (
     statements,
 )
 
-# Lines per package; packages joined by " + " share a budget, "root" are the modules next to the packages. Budgets only fall.
-# A new capability raises the budget of its own package, and its commit says what it is worth.
+# Lines per package; packages joined by " + " share a budget, "root" are the modules next to the packages. Budgets fall
+# with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 497,
     "cli": 7_475,
@@ -85,7 +85,7 @@ MAX_ONE_CALLER_PERCENT = 20
 MIN_MIRROR_PERCENT = 80.0
 MAX_GERUNDS = 0
 GERUNDS_ALLOWED = {"ranking.py", "testing.py"}
-PRINTED_IN_FULL = {"package budgets", "functions over 60 lines", "import cycles", "repeated names"}
+PRINTED_IN_FULL = {"package budgets", "functions over 60 lines", "import cycles", "repeated names"}  # Without --check.
 REGISTERS = {"metric", "evidence", "command", "callback", "fixture", "hookimpl", "overload"}
 
 
@@ -257,7 +257,7 @@ def main(argv: list[str] | None = None) -> int:
     measures = measure(options.root, options.worst)
     lines = [f"{'' if m.passes else 'FAIL':5}{m.title:28}{m.value:24}{m.limit}".rstrip() for m in measures]
     for one in measures:
-        in_full = one.title in PRINTED_IN_FULL or (options.check and not one.passes)
+        in_full = not one.passes if options.check else one.title in PRINTED_IN_FULL
         if details := one.offenders if in_full else one.worst:
             lines += ["", f"{one.title}:", *(f"  {text}" for text in details)]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -1,6 +1,9 @@
 """Texts that wait together are computed together, once; who goes away takes nobody along."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -114,3 +117,14 @@ def test_results_outlive_the_event_loop_and_a_second_loop_works():
     assert asyncio.run(gatherer.submit(["a", "bb"])) == [1, 2]
     assert asyncio.run(gatherer.submit(["bb", "ccc"])) == [2, 3]
     assert seen == [["a", "bb"], ["ccc"]]
+
+
+def test_the_runtime_reports_nothing_to_its_makers(tmp_path):
+    """onnxruntime 1.31 looks up hosts of its makers and keeps an id of the device in the home folder."""
+    rows = [{"question": "Open?", "answer": "Open on Monday.", "references": ["Monday"]}]
+    code = f"import ragstone; print(ragstone.evaluate({rows}, ['answer_match'], None, judge='local').summary())"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAGSTONE_")}
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**kept, **home})
+    assert "answer_match" in done.stdout, done.stderr
+    assert [path for path in tmp_path.rglob("*") if "icrosoft" in str(path)] == []

@@ -73,10 +73,12 @@ def test_number_of_lines(check):
     assert (done.code, "FAIL lines" in done.out, "FAIL package" in done.out) == (1, True, False)
 
 
-def test_budgets_of_packages(check):
+def test_budgets_of_packages(check, structure):
     files = {"src/pack/deep/__init__.py": "\n" * 9, "src/pack/one/inner/__init__.py": "\n" * 11}
     done = check(files)
     assert done.code == 0
+    assert "deep + one" not in done.out  # A check that passes is short.
+    done = structure()
     assert done.line("package  ").split() == ["package", "lines", "budget", "files"]
     assert done.line("deep + one").split() == ["deep", "+", "one", "20", "20", "2"]
     assert done.line("root").split() == ["root", "6", "900", "2"]
@@ -216,10 +218,11 @@ def test_gerund_names(check):
     assert "src/pack/joining.py" in done.out
 
 
-def test_repeated_names_are_printed_only(check):
+def test_repeated_names_are_printed_only(check, structure):
     files = {"src/pack/one/shapes.py": "", "src/pack/one/__init__.py": "", "tests/one/test_shapes.py": ""}
     done = check(files)
     assert done.code == 0
+    done = structure()
     assert "shapes.py (2)" in done.out
     assert "__init__.py (" not in done.out
 

@@ -1,6 +1,8 @@
+import json
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -34,13 +36,15 @@ import re, sys, ragstone
 compile, found = re.compile, []
 def counted(*arguments, **named):
     if sys._getframe(1).f_globals["__name__"].startswith("ragstone"):
-        found.append(arguments)
+        found.append((sys._getframe(1).f_globals["__name__"], len(arguments[0])))
     return compile(*arguments, **named)
 re.compile = counted
 import ragstone.engine.evaluate
-print(len(found), sum(len(pattern) for pattern, *_ in found))
+print(json.dumps(found))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    patterns, letters = map(int, done.stdout.split())
-    assert patterns <= 120
-    assert letters <= 6_000
+    done = subprocess.run([sys.executable, "-c", f"import json\n{code}"], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    by_module = Counter(module for module, _ in found)
+    advice = f"late_pattern compiles at the first use; compiled at import: {by_module.most_common()}"
+    assert len(found) <= 120, advice
+    assert sum(letters for _, letters in found) <= 6_000, advice

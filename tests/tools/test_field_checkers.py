@@ -11,6 +11,7 @@ import pytest
 import ragstone
 from ragstone.data.verdict import Verdict
 from ragstone.errors import UsageError
+from ragstone.llm.base import LLMReplyError
 from ragstone.models.checker_facts import CHECKERS, recognise
 from ragstone.tools.checkers import LocalCascade
 from ragstone.tools.open_tools import ToolFactory
@@ -96,7 +97,10 @@ def test_bespoke_minicheck_is_asked_in_its_own_form(loopback):
 
 
 def test_bespoke_minicheck_reads_each_sentence_of_a_claim_and_the_weakest_counts(loopback):
-    loopback.handler = lambda asked: first_token(("Yes", 0.9 if "shines" in str(asked.json) else 0.2), ("No", 0.1))
+    yes, no = ("Yes", 0.9), ("No", 0.1)
+    loopback.handler = lambda asked: first_token(
+        *((yes, no) if "shines" in str(asked.json) else (("Yes", 0.2), ("No", 0.8)))
+    )
     verdict = ask(BESPOKE, loopback, lambda checker: check_one(checker, "It shines. It sings."))
     assert verdict.support == pytest.approx(0.2)
     assert [body["messages"][1]["content"].partition("Claim: ")[2] for body in sent(loopback)] == [
@@ -105,10 +109,40 @@ def test_bespoke_minicheck_reads_each_sentence_of_a_claim_and_the_weakest_counts
     ]
 
 
-@pytest.mark.parametrize(("reply", "support"), [("Yes", 1.0), ("No", 0.0), (" no.", 0.0)])
+@pytest.mark.parametrize(("reply", "support"), [("Yes", 1.0), ("No", 0.0), (" no.", 0.0), ("**Yes**, it is", 1.0)])
 def test_without_probabilities_the_word_counts(loopback, reply, support):
     loopback.handler = lambda _: completion(reply)
     assert (ask(BESPOKE, loopback, check_one)).support == support
+
+
+@pytest.mark.parametrize("reply", ["Yesterday", "Not sure", "Nothing contradicts it", "TRUE", "", "!"])
+def test_another_word_is_no_verdict(loopback, reply):
+    """It was 0 for each word that begins as no, and with probabilities for any word at all."""
+    loopback.handler = lambda _: completion(reply)
+    with pytest.raises(LLMReplyError, match="returned no verdict"):
+        ask(BESPOKE, loopback, check_one)
+    loopback.handler = lambda _: first_token((reply or " ", 0.9), ("Yes", 0.05))
+    with pytest.raises(LLMReplyError, match="returned no verdict"):
+        ask(BESPOKE, loopback, check_one)
+
+
+def test_a_model_has_words_of_its_own_in_the_table(loopback, monkeypatch):
+    words = {"true": 1.0, "unclear": 0.5, "not": 0.0}
+    mine = replace(CHECKERS["bespoke-minicheck"], name="mine", spelled="mine", sentences="", words=words)
+    monkeypatch.setitem(CHECKERS, "mine", mine)
+    recognise.cache_clear()
+    found = {}
+    for reply in ("TRUE", " not.", "Unclear"):
+        loopback.handler = lambda _, reply=reply: completion(reply)
+        found[reply] = ask("vllm/acme/mine", loopback, check_one).support
+    assert found == {"TRUE": 1.0, " not.": 0.0, "Unclear": 0.5}
+    loopback.handler = lambda _: first_token(("TRUE", 0.6), ("Unclear", 0.2), ("NOT", 0.1))
+    assert ask("vllm/acme/mine", loopback, check_one).support == pytest.approx(0.7)
+    loopback.handler = lambda _: first_token(("UN", 0.9), ("TRUE", 0.1))  # A word of several tokens.
+    with pytest.raises(LLMReplyError, match="returned no verdict"):
+        ask("vllm/acme/mine", loopback, check_one)
+    recognise.cache_clear()
+    assert {body["max_tokens"] for body in sent(loopback)} == {8}
 
 
 def test_a_model_that_is_only_in_the_table_is_asked_with_its_template(loopback, monkeypatch):
@@ -134,7 +168,8 @@ def test_a_model_that_is_only_in_the_table_is_asked_with_its_template(loopback, 
     "name", [name for name, one in CHECKERS.items() if one.runner == "chat" and not name.startswith("granite-guardian")]
 )
 def test_every_chat_model_is_sent_claim_and_text(loopback, name):
-    loopback.handler = lambda _: completion('Yes {"SCORE": "PASS"}')
+    yes = max(CHECKERS[name].words, key=CHECKERS[name].words.get)
+    loopback.handler = lambda _: completion(f'{yes} {{"SCORE": "PASS"}}')
     assert ask(f"vllm/{name}", loopback, check_one).support == 1.0
     assert all(words in str(sent(loopback)) for words in ("It shines.", "The light is on the mole."))
 

@@ -1,8 +1,13 @@
 """The routes of the viewer: JSON twins, errors, changes that are refused, hostile texts."""
 
 import json
+import re
 
+from ragstone.web.app import VIEWS
 from tests.report.runs import BIDI, EVIL
+
+# Files and not pages; a conversation that the hostile samples are not part of.
+NO_PAGE = (".html", ".md", "/images/{rank}", "/conversations/{row}")
 
 
 def test_the_root_leads_to_the_runs(viewer):
@@ -30,17 +35,19 @@ def test_every_page_has_its_twin(viewer, worse, better):
 
 
 def hostile_pages(viewer, hostile):
-    yield "/runs"
-    yield f"/runs/{hostile.id}"
+    """Each page of a run, a sample or a comparison, also those that are added later."""
+    names = {"run": hostile.id, "before": hostile.id, "after": hostile.id, "row": "1"}
     yield f"/runs/{hostile.id}?q=%3Cscript%3Ealert(9)%3C/script%3E&cause=%22onload=alert(9)"
-    yield f"/runs/{hostile.id}/samples/1"
-    yield f"/runs/{hostile.id}/samples/1/facts"
-    yield f"/compare/{hostile.id}/{hostile.id}"
-    yield f"/compare/{hostile.id}/{hostile.id}/samples/1"
+    for address in VIEWS:
+        asked = set(re.findall(r"\{(\w+)\}", address))
+        if asked <= names.keys() and not address.endswith(NO_PAGE) and "/truth" not in address and address != "/":
+            yield address.format_map(names)
 
 
 def test_hostile_texts_are_only_texts(viewer, hostile):
-    for path in hostile_pages(viewer, hostile):
+    pages = list(hostile_pages(viewer, hostile))
+    assert f"/runs/{hostile.id}/samples/1/facts" in pages
+    for path in pages:
         page = viewer.page(path)
         assert not [a for tag, a in page.elements if any(name.startswith("on") or name == "style" for name in a)], path
         assert {tag for tag, _ in page.elements}.isdisjoint({"img", "iframe", "object", "embed", "style", "base"}), path

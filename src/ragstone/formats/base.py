@@ -91,9 +91,11 @@ class RowFormat:
         made: Counter[str] = Counter()
         for source in sources:
             for row in source.rows(report):
-                for each in self.expand(row.values, made) if self.expand else (row.values,):
+                place = row.where if len(sources) == 1 else f"{os.path.basename(str(source))}, {row.where}"
+                every = self.expand(row.values, made) if self.expand else (row.values,)
+                for number, each in enumerate(every, start=1):
                     values = self.convert(each) if self.convert else each
-                    where = row.where if len(sources) == 1 else f"{os.path.basename(str(source))}, {row.where}"
+                    where = f"{place}, item {number}" if len(every) > 1 else place
                     yield Draft(where, self.rename(values, source.mapped), self._names_in(row.values))
 
     def rename(self, row: dict[str, Any], mapped: Iterable[str] = ()) -> dict[str, Any]:

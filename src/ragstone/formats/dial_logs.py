@@ -249,11 +249,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-_MARKS = [
-    {"assembled_response"},
-    {"question", "answer", "attachments"},
-    {"request", "response", "trace"},
-]
+_MARKS = [{"assembled_response"}, {"question", "answer", "attachments"}, {"request", "response", "trace"}]
 _PARTS_LOOKED_FOR = 3
 _HALF_WRITTEN = "incomplete or damaged parts"
 

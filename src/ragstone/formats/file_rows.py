@@ -154,7 +154,7 @@ Kind = Literal["jsonl", "json", "csv", "parquet", "arrow", "text", "folder", "ta
 HEAD_BYTES = 1 << 20
 BOM = b"\xef\xbb\xbf"
 # Keys of the list of rows in a JSON document.
-_ROW_KEYS = ("samples", "data", "examples", "rows", "test_cases", "goldens", "results")
+_ROW_KEYS = ("samples", "data", "examples", "rows", "test_cases", "goldens", "results", "records")
 _OPENS_ROWS = re.compile(rf'\{{\s*"({"|".join(_ROW_KEYS)})"\s*:\s*\[\s*\{{'.encode())
 
 

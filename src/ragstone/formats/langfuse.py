@@ -11,14 +11,7 @@ from ragstone.formats.messages import decode
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
 from ragstone.formats.spans import Span
-from ragstone.formats.trace_values import (
-    contexts_in,
-    feedback_values,
-    first_number,
-    history_in,
-    make_span,
-    mapping_of,
-)
+from ragstone.formats.trace_values import contexts_in, feedback_values, first_number, history_in, make_span, mapping_of
 from ragstone.formats.traces import Extras, TraceFormat
 from ragstone.formats.values import as_time
 from ragstone.text.lexicon import word_set

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
@@ -20,7 +20,7 @@ from ragstone.text.sentences import sentences
 # or a chat model on a server.
 CLASSIFIER, SPANS, T5, CHAT = "classifier", "spans", "t5", "chat"
 _SERVERS = ("ollama", "vllm", "llamacpp", "llama", "openai", "litellm_proxy", "azure", "dial")
-_WORD = re.compile(r"\w+|[^\w\s]")
+_COUNTS = {"words": lambda part: len(part.split()), "marks": lambda part: len(re.findall(r"\w+|[^\w\s]", part))}
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class FieldChecker:
     template: str = ""
     # The instructions of a chat model.
     system: str = ""
+    words: Mapping[str, float] = field(default_factory=lambda: {"yes": 1.0, "no": 0.0})  # Replies and their support.
     window: Window | None = None
     most_tokens: int = 512
     # Positions of the classes: their number, that of support, and that of contradiction if there is one.
@@ -89,9 +90,7 @@ class FieldChecker:
         window = self.window
         if window is None:
             return [text]
-        count = {"words": lambda part: len(part.split()), "marks": lambda part: len(_WORD.findall(part))}.get(
-            window.unit, count_tokens
-        )
+        count = _COUNTS.get(window.unit, count_tokens)
         lines = [[*_units(line, window.size, count)] for line in text.splitlines()]
         if window.equal or window.between == "\n":
             lines = [[unit for line in lines for unit in line]]

@@ -28,6 +28,7 @@ def cores() -> int:
 def open_session(model: Installed, file: str = "model.onnx", threads: int | None = None) -> Any:
     """Open an onnxruntime session on the CPU, by default with one thread per core."""
     path = model.path(file)
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # Read when it is imported: since 1.31 it reports to its makers.
     try:
         import onnxruntime  # noqa: PLC0415  (slow to import)
     except ImportError:

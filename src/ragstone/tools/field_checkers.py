@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragstone.data.verdict import Verdict
@@ -18,12 +18,13 @@ from ragstone.tools.function_checker import MatrixChecker
 # Goes up if another form of asking or reading comes out.
 _FORM = 1
 __all__ = ["CHAT", "ChatFieldChecker", "LocalFieldChecker", "check_server", "open_in_process"]
-# Families with a form of their own: any other is asked with its template and replies yes or no.
+# Families with a form of their own: any other is asked with its template and replies one of its words.
 _GUARDIAN, _LYNX = "granite-guardian", "lynx"
-# Tokens of a reply: a yes or no, or reasons and a score.
-_WORD, _REASONS = 1, 2_048
+# Tokens of a reply: a word, yes or no in one token, or reasons and a score.
+_YES_NO, _WORD, _REASONS = 1, 8, 2_048
 _SCORE = re.compile(r"<score>\s*(yes|no)\s*</score>", re.IGNORECASE)
 _PASS = re.compile(r"""["']?SCORE["']?\s*:\s*["'\[]*\s*(PASS|FAIL)""", re.IGNORECASE)
+_MOST = 0.5
 _MARKS = " \t\n\"'.,▁Ġ"
 
 
@@ -114,7 +115,8 @@ class ChatFieldChecker(_FieldChecker):
         reply = await self._llm.complete(self.request(question, claim, text))
         if reply.quoted:
             return 1.0
-        support = _READERS.get(_family(self.facts), _read_word)(reply)
+        read = _READERS.get(_family(self.facts))
+        support = read(reply) if read else _read_word(reply, self.facts.words)
         if support is None:
             raise LLMReplyError(
                 f"{self._llm.name} was asked as {self.facts.name} and returned no verdict: {reply.text[:80]!r}",
@@ -128,7 +130,8 @@ class ChatFieldChecker(_FieldChecker):
         family = _family(self.facts)
         if family not in (_GUARDIAN, _LYNX):
             system = [Message("system", self.facts.system)] if self.facts.system else []
-            return self._request([*system, Message("user", filled)], "Yes", _WORD)
+            guess = max(self.facts.words, key=self.facts.words.__getitem__).capitalize()
+            return self._request([*system, Message("user", filled)], guess, _YES_NO if guess == "Yes" else _WORD)
         if family == _LYNX:
             return self._request([Message("user", filled)], '{"REASONING": [""], "SCORE": "PASS"}', _REASONS)
         guess = "<think>\n</think>\n<score> no </score>"
@@ -148,27 +151,21 @@ class ChatFieldChecker(_FieldChecker):
     ) -> Request:
         # The reasons of Lynx come first, so that the probability of its verdict says nothing.
         logprobs = _family(self.facts) != _LYNX
-        return Request(
-            tuple(messages),
-            self.facts.name,
-            str(_FORM),
-            max_tokens=most,
-            logprobs=logprobs,
-            template=template,
-            guess=guess,
-        )
+        asked = (tuple(messages), self.facts.name, str(_FORM))
+        return Request(*asked, max_tokens=most, logprobs=logprobs, template=template, guess=guess)
 
 
 def _family(facts: FieldChecker) -> str:
     return _GUARDIAN if facts.name.startswith(_GUARDIAN) else facts.name
 
 
-def _read_word(reply: Reply) -> float | None:
-    """The total probability of all spellings of yes as the first token; 1 or 0 without probabilities."""
-    if reply.alternatives and reply.alternatives[0]:
-        return min(_share(reply, 0, "yes"), 1.0)
-    word = reply.text.strip(_MARKS).casefold()
-    return float(word.startswith("yes")) if word.startswith(("yes", "no")) else None
+def _read_word(reply: Reply, words: Mapping[str, float]) -> float | None:
+    """The support by the probabilities of the words as first token; that of the first word if they are not most of it."""
+    shares = {word: _share(reply, 0, word) for word in words} if reply.alternatives else {}
+    if math.fsum(shares.values()) >= _MOST:
+        return min(math.fsum(words[word] * share for word, share in shares.items()), 1.0)
+    said = re.match(r"\W*(\w+)", reply.text)
+    return words.get(said[1].casefold()) if said else None
 
 
 def _read_guardian(reply: Reply) -> float | None:
