@@ -146,8 +146,12 @@ def test_a_question_that_has_no_answer(answer, findings):
 def test_nothing_to_go_by():
     outcome = find_causes(Case(Sample("s", answer="An answer.")))
     assert (outcome.undecided, outcome.findings, outcome.cause) == (NO_DATA, (), None)
-    for sample in (Sample("s", answer="An answer.", references=["It."]), Sample("s", contexts=[Chunk("c")])):
-        assert find_causes(Case(sample)).undecided == NOTHING_TO_GO_BY
+    for answer, why in (("An answer.", NOTHING_TO_GO_BY), (None, "the sample has no answer")):
+        for sample in (
+            Sample("s", answer=answer, references=["It."]),
+            Sample("s", answer=answer, contexts=[Chunk("c")]),
+        ):
+            assert find_causes(Case(sample)).undecided == why
 
 
 @pytest.mark.parametrize("name", ["reference_claims_in_answer", "answer_claims_in_contexts", "answer_claims"])

@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.analysis.causes import find_causes
-from ragstone.analysis.fact_causes import NOT_COMPARED, foreign_numbers, numbers
+from ragstone.analysis.fact_causes import NOT_COMPARED, foreign_numbers, numbers, says_opposite
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Chunk, Sample
 from tests.analysis.making import fact_case, told
@@ -159,3 +159,19 @@ def test_numbers_that_are_left_out_are_those_of_the_fact_or_of_the_reference():
         )
         [finding] = find_causes(case).findings
         assert (finding.cause.name, finding.why) == ("ignored", f"chunk 1 contains it, but {why}")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "references", "opposite"),
+    [
+        ("May I sublet?", "Yes, you can: short lets are permitted.", ["No. Subletting is not permitted."], True),
+        ("Darf ich rauchen?", "Nein.", ["Ja, draußen."], True),
+        ("May I sublet?", "**No**, it is not allowed [1].", ["No."], False),
+        ("May I sublet?", "Yes.", ["Only with consent."], False),
+        ("May I sublet?", "Yes.", ["No.", "Yes, for a week."], False),
+        ("Is parking not free?", "Yes, it is free.", ["No, it is free."], False),
+        ("May I sublet?", "Yes.", [], False),
+    ],
+)
+def test_yes_in_place_of_no(question, answer, references, opposite):
+    assert says_opposite(Case(Sample("s", question, answer, references=references))) is opposite

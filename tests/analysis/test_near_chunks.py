@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from ragstone.analysis.fact_causes import near_sentence
+from ragstone.analysis.fact_causes import near_sentence, quoted
 
 CHUNKS = {1: "Helmets are recommended.", 2: "Divers are at least 18 years old. The season starts in May."}
 
@@ -49,4 +49,14 @@ def test_a_rule_below_a_sentence_hides_nothing_and_blanks_take_no_time():
 
 def test_a_long_sentence_is_shortened():
     rank, quote = near_sentence("Boats are washed.", {3: f"Boats are washed {'very ' * 40}often."})
-    assert (rank, len(quote), quote[-2:]) == (3, 82, '…"')
+    assert (rank, quote[:18], quote[-2:]) == (3, '"Boats are washed ', '…"')
+    assert len(quote) <= 83
+
+
+def test_of_a_long_sentence_the_part_about_the_claim_is_quoted():
+    text = "For every assured shorthold tenancy Harrow & Finch takes a security deposit equal to five weeks' rent."
+    assert quoted(text, "The deposit is six weeks' rent.").endswith(
+        "takes a security deposit equal to five weeks' rent.\""
+    )
+    assert quoted(text, "Each assured tenancy pays it.").startswith('"For every assured shorthold tenancy')
+    assert quoted("x" * 200, "x") == f'"{"x" * 80}…"'

@@ -78,13 +78,12 @@ def failing_text(diagnosis: Diagnosis) -> str:
     """`7 of 14 samples seem wrong, 3 need a look (2 not examined)`."""
     wrong, look = diagnosis.failing, diagnosis.statuses[LOOK]
     rest = f" ({diagnosis.undecided.total():,} not examined)" if diagnosis.undecided else ""
+    need = "needs" if look == 1 else "need"
     if look and not wrong:
         none = "seems" if seems(diagnosis) else "is"
-        return (
-            f"{look:,} of {samples_text(diagnosis)} {'needs' if look == 1 else 'need'} a look, none {none} wrong{rest}"
-        )
+        return f"{look:,} of {samples_text(diagnosis)} {need} a look, none {none} wrong{rest}"
     one = ("seems" if wrong == 1 else "seem") if seems(diagnosis) else ("is" if wrong == 1 else "are")
-    more = f", {look:,} {'needs' if look == 1 else 'need'} a look" if look else ""
+    more = f", {look:,} {need} a look" if look else ""
     return f"{wrong:,} of {samples_text(diagnosis)} {one} wrong{more}{rest}"
 
 

@@ -62,6 +62,7 @@ _OF_ANSWER = ("answer_claims", "answer_claims_in_contexts")
 DO_NOT_FIT = "the numbers of claims and verdicts differ"
 NOTHING_TO_GO_BY = "the sample has neither claims with verdicts nor facts"
 NO_DATA = "the sample has no chunks and no references"
+WITHOUT_ANSWER = "the sample has no answer"
 
 
 def find_causes(case: Case, store: Store | None = None) -> Outcome:
@@ -111,8 +112,8 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
     by_claims = _by_claims_or_origin(case, store, unanswerable)
     if by_claims and (unanswerable or not case.sample.facts or (case.has(*_OF_REFERENCE) and not case.by_facts)):
         return by_claims
-    has_data = case.sample.contexts or case.sample.references
-    by_facts = decide_facts(case, store, NOTHING_TO_GO_BY if has_data else NO_DATA)
+    missing = WITHOUT_ANSWER if case.sample.answer is None else NOTHING_TO_GO_BY
+    by_facts = decide_facts(case, store, missing if case.sample.contexts or case.sample.references else NO_DATA)
     return _with_claims(by_facts, by_claims) if by_claims else by_facts
 
 
@@ -266,7 +267,7 @@ def _origin(
 
 def _near(case: Case, claim: str, row: Sequence[Any]) -> str:
     """The sentence of a chunk with nearly the same words, where the local judge finds no support."""
-    if not (case.words and case.has_probabilities and any(map(_has_numbers, row))):
+    if not (case.words and case.has_probabilities and any(probability_of(one) is not None for one in row)):
         return ""
     near = near_sentence(claim, dict(enumerate((chunk.text for chunk in case.sample.contexts or ()), start=1)))
     return f"; chunk {near[0]} says {near[1]}" if near else ""
@@ -274,15 +275,11 @@ def _near(case: Case, claim: str, row: Sequence[Any]) -> str:
 
 def _probability(row: Sequence[Any], cause: Cause) -> float | None:
     """How probably the chunks deny or do not support a claim, without a reference; None if the verdicts have no probabilities."""
-    read = [one for one in row if _has_numbers(one)]
+    read = [one for one in row if probability_of(one) is not None]
     if not read or cause not in (UNSUPPORTED, MISREAD):
         return None
     denied, supported = max(float(one.contradiction) for one in read), max(float(one.support) for one in read)
     return round(denied if cause is MISREAD else 1.0 - supported, 2)
-
-
-def _has_numbers(verdict: Any) -> bool:
-    return probability_of(verdict) is not None
 
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:

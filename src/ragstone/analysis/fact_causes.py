@@ -33,7 +33,7 @@ from ragstone.analysis.cause_names import (
 from ragstone.analysis.indexed_corpus import Store
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.verdict import ENTAILMENT, UNSURE
-from ragstone.text.answer_words import compare_answer
+from ragstone.text.answer_words import compare_answer, compare_polarity
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.overlap import content_stems
 from ragstone.text.sentences import sentences
@@ -54,6 +54,7 @@ _MOST_QUOTED = 80
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # An answer that states a fact shares about half of its words.
 _LEAST_SHARE = 0.5
+_NEGATED = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.IGNORECASE)
 _RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")  # the line under the head of a table
 
 
@@ -192,18 +193,12 @@ def _unused(case: Case, rank: int, fact: str, verdict: AnswerVerdict) -> Found:
     strange = _strange_numbers(case)
     origins = _chunks_with(case, strange)
     if strange and not origins:
-        return (
-            HALLUCINATED,
-            (rank,),
-            f"chunk {rank} contains it; the answer has {_listed(strange)}, which is in no chunk",
-        )
+        why = f"chunk {rank} contains it; the answer has {_listed(strange)}, which is in no chunk"
+        return HALLUCINATED, (rank,), why
     wrong = strange or _wrong_numbers(case)
     if confused := next((chunk for chunk in _chunks_with(case, wrong) if chunk == rank or _has(case, chunk, fact)), 0):
-        return (
-            MISREAD,
-            (confused,),
-            f"the answer has {_listed(wrong)}, which chunk {confused} states about something else",
-        )
+        why = f"the answer has {_listed(wrong)}, which chunk {confused} states about something else"
+        return MISREAD, (confused,), why
     if strange:
         return (
             NOISE,
@@ -269,7 +264,7 @@ def near_sentence(claim: str, chunks: Mapping[int, str], least: float = _MOST_WO
             is_heading = len(text.split()) < 5 and not text.endswith((".", "!", "?"))
             is_table_head = "|" in text and _RULE.match(chunk, sentence.end)
             if share >= least and share > best and not is_heading and not is_table_head:
-                best, found = share, (rank, quoted(text))
+                best, found = share, (rank, quoted(text, claim))
     return found
 
 
@@ -286,16 +281,25 @@ def say_otherwise(case: Case, claim: str, denied: Sequence[int]) -> str:
 
 def name_chunks(ranks: Sequence[int]) -> str:
     """`chunk 2`, `chunks 1 and 3`."""
-    if len(ranks) == 1:
-        return f"chunk {ranks[0]}"
-    return f"chunks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+    several = f"chunks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+    return several if len(ranks) > 1 else f"chunk {ranks[0]}"
 
 
-def quoted(text: str) -> str:
-    """A sentence on one line in quotation marks, shortened."""
-    line = " ".join(text.split())
+def quoted(text: str, claim: str) -> str:
+    """A sentence on one line in quotation marks; of a long one, the part that has most words of the claim and numbers."""
+    line, wanted = " ".join(text.split()), content_stems(claim)
     line = "; ".join(cell.strip() for cell in line.strip("|").split("|")) if line.startswith("|") else line
-    return f'"{line}"' if len(line) <= _MOST_QUOTED else f'"{line[: _MOST_QUOTED - 1].rstrip()}…"'
+    words = [*re.finditer(r"\S+", line)][:300] if len(line) > _MOST_QUOTED else []
+    worth = [2 * bool(content_stems(one[0]) & wanted) + bool(numbers(one[0])) for one in words]
+
+    def gain(at: int) -> int:
+        ends = at + _MOST_QUOTED
+        return sum(gain for one, gain in zip(words, worth, strict=True) if at <= one.start() and one.end() < ends)
+
+    start = max((one.start() for one in words), key=gain, default=0)
+    part = line[start : start + _MOST_QUOTED]
+    part = part if start + len(part) == len(line) else part.rpartition(" ")[0] or part
+    return f'"{"…" if start else ""}{part}{"…" if start + len(part) < len(line) else ""}"'
 
 
 class AnswerVerdict(NamedTuple):
@@ -340,6 +344,12 @@ def _compare_words(case: Case) -> bool | None:
     if not sample.references:
         return True if all(found) else found[0] if len(found) == 1 else None
     return True if True in found else None if None in found else False
+
+
+def says_opposite(case: Case) -> bool:
+    """Whether the answer begins with yes and all references with no, or the other way round; not after "Is it not ..."."""
+    found = [compare_polarity(without_marks(case.sample.answer or ""), text) for text in case.sample.references or ()]
+    return bool(found) and not any(one is None for one in found) and not _NEGATED.search(case.sample.question or "")
 
 
 def _of_match(chance: float) -> int:

@@ -204,12 +204,11 @@ def refuse(
     """`cannot tell` if too many cells failed or were lost, or too few rows or units are left; otherwise None."""
     found = Checked(check, "cannot tell", "", value, None, rows, failed, lost)
     every = rows + failed + lost
+    rest = "the others may not be representative"
     if failed > most * every:
-        return replace(found, why=f"{failed} of {every} cells failed; the others may not be representative")
+        return replace(found, why=f"{failed} of {every} cells failed; {rest}")
     if failed + lost > most * every:
-        return replace(
-            found, why=f"{lost} of {every} samples have no value any more; the others may not be representative"
-        )
+        return replace(found, why=f"{lost} of {every} samples have no value any more; {rest}")
     if rows < LEAST_PAIRS:
         return replace(found, why=f"{rows} row{'s' if rows != 1 else ''} with a value: too few to decide")
     if units is not None and units < LEAST_PAIRS:

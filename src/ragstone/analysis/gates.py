@@ -256,7 +256,10 @@ def _check_mean(
         interval = likely
     outcome, why = _decide_jointly(check, interval, decide(check, strict) == "fails", conditions)
     if decide(check, interval) == "cannot tell" and found.value is not None and clusters is None:
-        why = more_rows(float(values.std(ddof=1)), abs(found.value - check.limit), len(values))
+        # The judge's error widens an estimated interval, too: at best it falls with more rows.
+        reach = max(found.value - interval.low, interval.high - found.value) * (found.raw is not None)
+        spread = max(float(values.std(ddof=1)), reach * len(values) ** 0.5 / 2)
+        why = more_rows(spread, abs(found.value - check.limit), len(values))
     return replace(found, outcome=outcome, why=why, interval=interval)
 
 

@@ -30,7 +30,7 @@ from ragstone.analysis.cause_names import (
     Kind,
     Outcome,
 )
-from ragstone.analysis.fact_causes import declines, numbers
+from ragstone.analysis.fact_causes import declines, numbers, says_opposite
 from ragstone.analysis.row_status import denial_of, foundations, support_of
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
@@ -102,6 +102,7 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     if not chances:
         return outcome
     best = max(chances, key=chances.__getitem__)
+    best = MISREAD if best is IGNORED and says_opposite(case) else best
     rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
     if outcome.status == "look" and not _is_shown(case, best):
         return replace(outcome, findings=tuple(one for one in rated if not one.cause.fails))

@@ -342,11 +342,8 @@ def _match(condition: Condition, column: Column, count: int) -> np.ndarray:
     is_number = isinstance(column, np.ndarray) and column.dtype != object
     sign, value = condition.operator, condition.value
     if sign == "missing":
-        return (
-            np.asarray(np.isnan(column))
-            if is_number
-            else np.fromiter((one is None for one in _texts(column)), bool, count)
-        )
+        missing = np.isnan(column) if is_number else np.fromiter((one is None for one in _texts(column)), bool, count)
+        return np.asarray(missing)
     if sign == "contains":
         if is_number:
             raise _misfit(condition, "is a number: use =, <, <=, > or >=")

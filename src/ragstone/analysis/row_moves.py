@@ -132,11 +132,8 @@ class Moves:
     @property
     def counted(self) -> str:
         """`60 rows`, or `50 judged rows (60 in all)`."""
-        return (
-            f"{self.pairs:,} rows"
-            if self.judged == self.pairs
-            else f"{self.judged:,} judged rows ({self.pairs:,} in all)"
-        )
+        every = f"{self.pairs:,} rows"
+        return every if self.judged == self.pairs else f"{self.judged:,} judged rows ({self.pairs:,} in all)"
 
     def __str__(self) -> str:
         """`11 fixed, 2 newly failing, 3 still failing, 4 unclear of 60 rows (p = 0.022)`."""
@@ -210,8 +207,7 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
     why = [f"{len(moves.fixed)} fixed"] if moves.fixed else []
     failing = tuple(_name_of(move, pairs) for move in moves.rows if move.kind == "newly failing")
     why = [f"{name_some(failing, 5)} newly failing", *why] if failing else why
-    if rising := rising_text(moves, pairs, 5):
-        why.append(rising)
+    why += filter(None, [rising_text(moves, pairs, 5)])
     if [part for part, names in _JUDGED_BY.items() if names & set(after.info.evidence)] == ["chunks"]:
         why.append("without right answers few rows can fail")
     limit = len(moves.fixed) if check.is_test else check.limit

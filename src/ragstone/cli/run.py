@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.config import find_config, find_criteria
-from ragstone.cli.evaluation import (
-    evaluate_data,
-    fail_if_too_few_scored,
-    show_next,
-    show_run,
-    write_ragchecker_results,
-)
+from ragstone.cli.evaluation import evaluate_data, fail_if_too_few_scored, show_next, show_run, write_ragchecker_results
 from ragstone.cli.options import (
     DATA,
     EVERY_MODEL_OPTION,
@@ -267,6 +261,10 @@ def _missing_column(finished: Run) -> str:
     return found[0].text if found else ""
 
 
+def _has_facts(run: Run) -> bool:
+    return "facts" in (run.info["dataset"].get("present") or {})
+
+
 def _run_of_same_questions(finished: Run, out: str) -> Run | None:
     """The newest other run with most of the questions of this run and judged alike, among the newest ones."""
     from itertools import islice
@@ -279,6 +277,8 @@ def _run_of_same_questions(finished: Run, out: str) -> Run | None:
 
     runs = finished_runs(open_place(out))
     others = (run for run in runs if run.id != finished.id and not unlike_judgements(run, finished))
+    # Facts of one side only would be compared with claims.
+    others = (run for run in others if _has_facts(run) == _has_facts(finished))
     for other in islice(others, _RUNS_LOOKED_AT):
         sizes = other.info.rows, finished.info.rows
         try:

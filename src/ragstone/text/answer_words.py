@@ -107,7 +107,7 @@ def compare_answer(question: str, answer: str, reference: str, whole: bool = Tru
         return same
     asked, said, wanted = _read(question), _read(answer), _read(reference)
     if not wanted.content or not said.content:
-        return _compare_polarity(answer, reference)
+        return compare_polarity(answer, reference)
     if _is_another(asked, said, wanted, f"{reference} {answer}") or (whole and _leaves_out(asked, said, reference)):
         return False
     missing = wanted.content - said.content
@@ -119,7 +119,7 @@ def compare_answer(question: str, answer: str, reference: str, whole: bool = Tru
     if denies and not (missing or asked.denies) and said.content <= wanted.content | asked.content:
         return False
     if denies or missing & decisive or swaps_names(answer, reference):
-        return _compare_polarity(answer, reference)
+        return compare_polarity(answer, reference)
     # A question with two choices has all words of both answers.
     return True if wanted.content - asked.content or not missing else None
 
@@ -155,7 +155,7 @@ def _leaves_out(asked: _Words, said: _Words, reference: str) -> bool:
     return is_left_out and not is_free and not same_numbers(said.text, wanted.text)
 
 
-def _compare_polarity(answer: str, reference: str) -> bool | None:
+def compare_polarity(answer: str, reference: str) -> bool | None:
     """False if one says yes and the other no; None if one of them says neither."""
     first = [_YES_NO.get(fold(next(iter(word_texts(text)), ""))) for text in (answer, reference)]
     return False if None not in first and first[0] != first[1] else None
