@@ -44,7 +44,9 @@ def test_words_among_the_likely_tokens():
     )
     assert read_words({"Yes": -0.1, "no": -3.0, "The": -5.0}) is None, "a model without the adapter"
     assert read_words({"No": -3.0, "no": -3.1, "yes": -6.0})["no"] == -3.1, "the adapter, with a rival spelling"
-    assert read_words({"The": -3.0, "no": -3.1, "yes": -6.0}) is None
+    assert read_words({"The": -3.0, "no": -3.1, "yes": -6.0})["yes"] == -6.0, "the adapter: no word has much"
+    assert read_words({"The": -1.0, "no": -1.9, "yes": -6.0}) is None, "a model without the adapter"
+    assert read_words({"The": -3.0, "no": -4.2, "yes": -6.0}) is None
     one = read_words({"yes": -0.1})
     assert one["no"] == pytest.approx(math.log(1 - math.exp(-0.1))), "a server that returns one alternative"
 

@@ -81,12 +81,12 @@ class LargeCard(Card):
         return _sigmoid(reading.scale * odds + reading.bias)
 
 
-# With the adapter "No" may be a little more probable than "no"; without it, it is many times as probable.
-_NEAR = math.log(3)
+# With the adapter "No" or "The" may be a little more probable than "no", and no word is probable; without it one of them is.
+_NEAR, _PROBABLE = math.log(3), -2.0
 
 
 def read_words(alternatives: Mapping[str, float]) -> dict[str, float] | None:
-    """The log-probabilities of the three words among the most likely first tokens; None if another word is the most likely.
+    """The log-probabilities of the three words among the most likely first tokens; None if another word is far more likely.
 
     Without the adapter the model begins with "Yes", "No" or "The". The adapter was trained on the ratio of the three words, so
     others ("No", "no.") keep a part of the probability. A word that is not among the tokens is at most as likely as the last
@@ -94,7 +94,7 @@ def read_words(alternatives: Mapping[str, float]) -> dict[str, float] | None:
     """
     first = max(alternatives, key=alternatives.__getitem__)
     near = max(alternatives.get(word, -math.inf) for word in WORDS) > alternatives[first] - _NEAR
-    if first not in WORDS and not (near and first.casefold() in WORDS):
+    if first not in WORDS and not (near and (first.casefold() in WORDS or alternatives[first] < _PROBABLE)):
         return None
     rest = max(1e-9, 1.0 - math.fsum(map(math.exp, alternatives.values())))
     least = min(*alternatives.values(), math.log(rest))
