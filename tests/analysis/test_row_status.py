@@ -86,6 +86,20 @@ def test_more_support_never_makes_a_row_more_probably_wrong(judge):
     assert word_of(chances[-1]) == "fine"
 
 
+def test_a_number_of_no_text_is_not_fine_where_the_large_judge_hardly_supports_its_claim():
+    """A fee of 60 pounds in neither reference nor chunk was fine: its claim had a support of 0.14."""
+    known = judged(0.95, 0.95, 0.97, judge="large").evidence
+    sure, hardly = Verdict("entailment", 0.95, 0.0), Verdict("neutral", 0.14, 0.0)
+    two = {"answer_claims_in_contexts": [[sure], [hardly]], "answer_claims_in_reference": [sure, hardly]}
+    chances = []
+    for fee in ("A fee is due.", "A fee of £60 is due."):
+        evidence = {**known, **two, "answer_claims": [Claim("It leaves at nine."), Claim(fee)]}
+        case = Case(sample(f"It leaves at nine. {fee}", references=["At nine."]), evidence, judge="large")
+        chances.append(find_causes(case).wrong)
+    assert chances[0] < 0.64
+    assert chances[1] == 0.64
+
+
 def test_without_references_an_unsupported_answer_is_never_fine():
     found = find_causes(judged(0.0, 0.05, 0.0, references=()))
     assert found.status in ("wrong", "look")

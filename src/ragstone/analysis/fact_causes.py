@@ -170,7 +170,7 @@ def _trace_answer(case: Case, verdict: AnswerVerdict, missing: int) -> Iterator[
         if missing == len(ranks):
             yield Finding(OWN, "answer", 1, answer, (), "it matches a reference, but no chunk contains the facts")
     elif missing:
-        strange = _strange_numbers(case)
+        strange = strange_numbers(case)
         if strange and not _chunks_with(case, strange):
             why = f"{_listed(strange)} {'is' if len(strange) == 1 else 'are'} in no chunk"
             yield Finding(HALLUCINATED, "answer", 1, answer, (), why)
@@ -190,7 +190,7 @@ def _unused(case: Case, rank: int, fact: str, verdict: AnswerVerdict) -> Found:
         return NO_ANSWER, (rank,), f"chunk {rank} contains it, but the answer is empty"
     if declines(case):
         return REFUSED, (rank,), f"chunk {rank} contains it, but the answer declines"
-    strange = _strange_numbers(case)
+    strange = strange_numbers(case)
     origins = _chunks_with(case, strange)
     if strange and not origins:
         why = f"chunk {rank} contains it; the answer has {_listed(strange)}, which is in no chunk"
@@ -222,9 +222,10 @@ def _invented(case: Case) -> Iterator[Finding]:
         yield Finding(HALLUCINATED, "answer", 1, answer, (), why)
 
 
-def _strange_numbers(case: Case) -> set[str]:
+def strange_numbers(case: Case, *more: str) -> set[str]:
+    """The numbers of the answer that neither question, references and facts nor these other texts have."""
     sample = case.sample
-    known = [sample.question or "", *(sample.references or ()), *(fact.text for fact in sample.facts or ())]
+    known = [sample.question or "", *(sample.references or ()), *(fact.text for fact in sample.facts or ()), *more]
     return foreign_numbers(without_marks(sample.answer or ""), *known)
 
 
@@ -235,10 +236,11 @@ def _left_out_numbers(case: Case) -> set[str]:
 
 def _wrong_numbers(case: Case) -> set[str]:
     """The numbers that the answer has in place of those of the references; the question's own do not count."""
-    sample = case.sample
-    if not _left_out_numbers(case):
-        return set()
-    return foreign_numbers(without_marks(sample.answer or ""), sample.question or "", *(sample.references or ()))
+    answer, known = (
+        without_marks(case.sample.answer or ""),
+        (case.sample.question or "", *(case.sample.references or ())),
+    )
+    return foreign_numbers(answer, *known) if _left_out_numbers(case) else set()
 
 
 def _has(case: Case, rank: int, fact: str) -> bool:
@@ -359,16 +361,12 @@ def _of_match(chance: float) -> int:
 def _of_claims(case: Case) -> int:
     """1 if the answer has every claim of the reference, -1 if it lacks one, 0 if that is unsure or unknown."""
     verdicts = set(map(str, case.verdicts("reference_claims_in_answer")))
-    if verdicts - {ENTAILMENT, UNSURE}:
-        return -1
-    return int(verdicts == {ENTAILMENT})
+    return -1 if verdicts - {ENTAILMENT, UNSURE} else int(verdicts == {ENTAILMENT})
 
 
 def declines(case: Case) -> bool:
     """Whether the answer declines: by its phrases, or if a judge found it evasive and none of its claims is supported."""
-    if case.declining_words:
-        return True
-    return bool(case.evidence.get("noncommittal")) and not _has_substance(case)
+    return bool(case.declining_words or (case.evidence.get("noncommittal") and not _has_substance(case)))
 
 
 def _has_substance(case: Case) -> bool:

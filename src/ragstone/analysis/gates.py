@@ -353,9 +353,8 @@ def _check_worse(check: Check, compared: Comparison) -> Checked:
 
 def _absolute(check: Check, item: Difference) -> Check:
     """A share of the baseline's score as a number; the baseline is treated as known."""
-    if not check.relative:
-        return check
-    return replace(check, limit=check.limit * abs(item.before or 0.0), relative=False)
+    limit = check.limit * abs(item.before or 0.0)
+    return replace(check, limit=limit, relative=False) if check.relative else check
 
 
 def _changes(compared: Comparison, checks: Sequence[Check]) -> tuple[np.ndarray, np.ndarray | None]:

@@ -212,9 +212,7 @@ def _rank_whole(metric: MetricInfo, runs: Sequence[Run]) -> Ranking:
 def _why_no_rank(metric: MetricInfo, differ: set[tuple[int, int]] | None) -> str:
     if differ is not None:
         return ""
-    if metric.better == "none":
-        return "it has no better direction"
-    return "too few rows"
+    return "it has no better direction" if metric.better == "none" else "too few rows"
 
 
 def group_letters(order: Sequence[int], differ: set[tuple[int, int]]) -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.analysis.cause_names import CERTAIN, UNSUPPORTED, Outcome, Status
-from ragstone.analysis.fact_causes import declines, numbers, says_opposite
+from ragstone.analysis.fact_causes import declines, numbers, says_opposite, strange_numbers
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.types import Claim
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
@@ -119,8 +119,10 @@ def _weigh(case: Case) -> float | None:
         if model["weights"].keys() <= signs.keys():
             odds = model["bias"] + sum(weight * signs[name] for name, weight in model["weights"].items())
             chance = round(min(max(1.0 / (1.0 + math.exp(-odds)), _MOST_SURE), float(model["most"])), 3)
-            # A row is not fine, nor fixed, if neither the reference nor a chunk supports one of its claims at all.
-            return max(chance, INVENTED_WRONG) if signs.get("either_least", 0.0) < INVENTED[case.judge] else chance
+            # Not fine, nor fixed, if no text supports one of its claims at all; with a number in no text, by the lower limit.
+            invented = strange_numbers(case, *(chunk.text for chunk in case.sample.contexts or ()))
+            least = INVENTED["small" if invented else case.judge]
+            return max(chance, INVENTED_WRONG) if signs.get("either_least", 0.0) < least else chance
     return None
 
 
