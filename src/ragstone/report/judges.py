@@ -407,7 +407,10 @@ _EXAM_WORDS = {
 def check_report(check: JudgeCheck) -> RenderableType:
     """The verdict, one table per way of asking, and which to use."""
     head = Text(f"{visible(check.judge)}: ", style="bold")
-    head.append(_EXAM_WORDS[check.verdict], _EXAM_STYLES[check.verdict])
+    if check.best.way == LOCAL and check.verdict == AT_CHANCE:  # Its card says more than these items.
+        head.append("these items are too few and too hard to tell", "yellow")
+    else:
+        head.append(_EXAM_WORDS[check.verdict], _EXAM_STYLES[check.verdict])
     parts: list[RenderableType] = [head]
     for one in check.ways:
         parts += [Text(), *_way(one)]
