@@ -236,11 +236,8 @@ def _left_out_numbers(case: Case) -> set[str]:
 
 def _wrong_numbers(case: Case) -> set[str]:
     """The numbers that the answer has in place of those of the references; the question's own do not count."""
-    answer, known = (
-        without_marks(case.sample.answer or ""),
-        (case.sample.question or "", *(case.sample.references or ())),
-    )
-    return foreign_numbers(answer, *known) if _left_out_numbers(case) else set()
+    known = (case.sample.question or "", *(case.sample.references or ()))
+    return foreign_numbers(without_marks(case.sample.answer or ""), *known) if _left_out_numbers(case) else set()
 
 
 def _has(case: Case, rank: int, fact: str) -> bool:

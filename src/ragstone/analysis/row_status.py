@@ -120,9 +120,10 @@ def _weigh(case: Case) -> float | None:
             odds = model["bias"] + sum(weight * signs[name] for name, weight in model["weights"].items())
             chance = round(min(max(1.0 / (1.0 + math.exp(-odds)), _MOST_SURE), float(model["most"])), 3)
             # Not fine, nor fixed, if no text supports one of its claims at all; with a number in no text, by the lower limit.
-            invented = strange_numbers(case, *(chunk.text for chunk in case.sample.contexts or ()))
-            least = INVENTED["small" if invented else case.judge]
-            return max(chance, INVENTED_WRONG) if signs.get("either_least", 0.0) < least else chance
+            least, chunks = signs.get("either_least", 0.0), (chunk.text for chunk in case.sample.contexts or ())
+            if least < INVENTED["small"] and (least < INVENTED[case.judge] or strange_numbers(case, *chunks)):
+                return max(chance, INVENTED_WRONG)
+            return chance
     return None
 
 
