@@ -1,6 +1,7 @@
 """ragstone models, as a user types it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -35,6 +36,15 @@ def test_pull_show_path_and_remove(cli, tiny, tmp_path):
     assert (missing.code, missing.out) == (2, "")
     assert "ragstone models pull tiny" in missing.err
     assert "install it with: ragstone models pull tiny" in cli("models", "show", "tiny").out
+
+
+@pytest.mark.parametrize(("here", "told"), [(None, True), (object(), False)])
+def test_a_missing_engine_is_named_before_the_download(cli, tiny, monkeypatch, here, told):
+    monkeypatch.setitem(MODELS, "tiny", replace(MODELS["tiny"], task="large judge"))
+    monkeypatch.setattr("ragstone.cli.models.find_spec", lambda _: here)
+    pulled = cli("models", "pull", "tiny", "--from", tiny)
+    assert pulled.code == 0
+    assert ("pip install 'ragstone[local]'" in pulled.err) is told
 
 
 def test_the_list(cli, tiny, tmp_path):

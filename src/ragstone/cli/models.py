@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -140,12 +141,15 @@ def _memory(row: dict[str, Any]) -> str:
 
 
 def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> None:
+    from ragstone.models.catalogue import MODELS
+
+    in_process = [name for name in names if name in MODELS and MODELS[name].task in ("large judge", "chat model")]
+    if in_process and find_spec("xllamacpp") is None:
+        remark(f"{in_process[0]} runs on an engine that is not installed here: pip install 'ragstone[local]'")
     found = [store.pull(name, origin, note=remark) for name in names]
     if json:
         print_json([{"name": model.name, "path": str(model.folder)} for model in found])
     else:
-        from ragstone.models.catalogue import MODELS
-
         for name, model in zip(names, found, strict=True):
             click.echo(
                 f"{name if name in MODELS else model.name} is in {model.folder} ({model.size_bytes / 1e6:,.0f} MB)"
