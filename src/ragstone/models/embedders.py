@@ -14,6 +14,7 @@ from ragstone.errors import MissingExtraError, RagstoneError, StorageError, Unkn
 from ragstone.models.bert_graph import read_safetensors
 from ragstone.models.runtime import Gatherer, open_session, open_tokenizer, or_stop
 from ragstone.models.store import Installed, Store
+from ragstone.models.word_pieces import WordPieces
 
 _MODELS = ("minilm", "wordllama")
 NAMES = ("local", *(f"local/{model}" for model in _MODELS))
@@ -76,9 +77,8 @@ def open_encoder(name: str, store: Store | None = None) -> Encoder:
     default = "minilm" if store.find("minilm") or not store.find("wordllama") else "wordllama"
     chosen = name.partition("/")[2] or default
     model = store.get(chosen)
-    for package in ("tokenizers",) if chosen == "wordllama" else ("tokenizers", "onnxruntime"):
-        if find_spec(package) is None:
-            raise MissingExtraError("a local embedder", "local")
+    if find_spec("tokenizers" if chosen == "wordllama" else "onnxruntime") is None:
+        raise MissingExtraError("a local embedder", "local")
     return WordLlama(model) if chosen == "wordllama" else MiniLM(model)
 
 
@@ -149,8 +149,9 @@ class MiniLM:
             session, tokenizer = self._loaded
         # Cut before tokenizing; much longer than the windows.
         clipped = [text[: most * WINDOW * 16] for text in texts]
-        encoded = tokenizer.encode_batch(clipped, add_special_tokens=False)
-        windows = [window for owner, text in enumerate(encoded) for window in _windows(owner, text.ids, most)]
+        windows = [
+            window for owner, text in enumerate(clipped) for window in _windows(owner, tokenizer.encode(text), most)
+        ]
         lengths = np.array([len(window.tokens) for window in windows], dtype=np.int64)
         for batch in _batches(lengths):
             tokens = np.zeros((len(batch), lengths[batch[-1]]), dtype=np.int64)
@@ -161,8 +162,8 @@ class MiniLM:
                 yield windows[index], states[row, : lengths[index]]
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Any]:
-        return open_session(self._model), open_tokenizer(self._model)
+    def _loaded(self) -> tuple[Any, WordPieces]:
+        return open_session(self._model), WordPieces.open(self._model)
 
 
 def _windows(owner: int, tokens: Sequence[int], most: int) -> Iterator[_Window]:

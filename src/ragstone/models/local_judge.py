@@ -40,8 +40,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragstone.errors import MissingExtraError, RagstoneError, Skip, StorageError, UsageError
-from ragstone.models.runtime import Gatherer, cores, open_session, open_tokenizer, or_stop
+from ragstone.models.runtime import Gatherer, cores, open_session, or_stop
 from ragstone.models.store import Installed, Store
+from ragstone.models.word_pieces import WordPieces
 from ragstone.stats.judge_error import JudgeError
 from ragstone.text.clock_times import with_times_of
 from ragstone.text.languages import foreign_language
@@ -219,12 +220,10 @@ class LocalJudge:
         outputs = dict(zip(order, pool.map(lambda index: _compute(session, *tokens[index]), order), strict=True))
         return [outputs[index] for index in range(len(pairs))]
 
-    def _tokenise(self, tokenizer: Any, pairs: Sequence[Pair]) -> list[tuple[list[int], int]]:
+    def _tokenise(self, tokenizer: WordPieces, pairs: Sequence[Pair]) -> list[tuple[list[int], int]]:
         """Return [CLS] first [SEP] second [SEP] and the start of the second text; long texts are truncated."""
-        texts = list(dict.fromkeys(text[:_MAX_CHARACTERS] for pair in pairs for text in pair[1:]))
-        encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        ids = {text: tokens.ids for text, tokens in zip(texts, encoded, strict=True)}
-        begin, end = (tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
+        ids = {text: tokenizer.encode(text) for text in {text[:_MAX_CHARACTERS] for pair in pairs for text in pair[1:]}}
+        begin, end = (tokenizer.ids[mark] for mark in ("[CLS]", "[SEP]"))
         made = []
         for task, first_text, second_text in pairs:
             second = ids[second_text[:_MAX_CHARACTERS]][: self.card.second_limit[task]]
@@ -233,13 +232,12 @@ class LocalJudge:
         return made
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Any, ThreadPoolExecutor]:
+    def _loaded(self) -> tuple[Any, WordPieces, ThreadPoolExecutor]:
         try:
             self._model.check(thoroughly=True)
         except StorageError as error:
             raise StorageError(f"{error}{_MEND}") from error
-        tokenizer = open_tokenizer(self._model, _TOKENIZER)
-        tokenizer.encode_special_tokens = True  # special tokens in a user's text are plain text
+        tokenizer = WordPieces.open(self._model)
         session = open_session(self._model, _MODEL, threads=1)
         inputs, outputs = ({item.name for item in items} for items in (session.get_inputs(), session.get_outputs()))
         if not inputs >= set(_INPUTS) or not outputs >= set(_OUTPUTS):
@@ -306,8 +304,8 @@ class Judgements:
 
 def open_local_judge() -> LocalJudge:
     """Open the shipped judge, or the one in the folder RAGSTONE_LOCAL_JUDGE. Loaded at first use."""
-    if missing := [package for package in ("onnxruntime", "tokenizers") if find_spec(package) is None]:
-        raise MissingExtraError(f"the local judge ({missing[0]} is not installed)", "local")
+    if find_spec("onnxruntime") is None:
+        raise MissingExtraError("the local judge (onnxruntime is not installed)", "local")
     chosen = os.environ.get(VARIABLE, "")
     shipped = Store().find(NAME) if chosen in ("", "off") else None
     folder = shipped.folder if shipped else Path(chosen).expanduser()

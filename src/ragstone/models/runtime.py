@@ -41,7 +41,7 @@ def open_session(model: Installed, file: str = "model.onnx", threads: int | None
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has many errors
-        raise _unusable(model, file, error) from error
+        raise unusable(model, file, error) from error
 
 
 def open_tokenizer(model: Installed, file: str = "tokenizer.json") -> Any:
@@ -54,7 +54,7 @@ def open_tokenizer(model: Installed, file: str = "tokenizer.json") -> Any:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises Exception
-        raise _unusable(model, file, error) from error
+        raise unusable(model, file, error) from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
@@ -68,7 +68,8 @@ def or_stop(work: Callable[[list[Item]], R], items: list[Item]) -> R:
         raise StopRunError(str(error)) from error
 
 
-def _unusable(model: Installed, file: str, error: Exception) -> StorageError:
+def unusable(model: Installed, file: str, error: Exception) -> StorageError:
+    """The error for a file that cannot be loaded."""
     words = " ".join(str(error).split())[:200]
     return StorageError(
         f"the model '{model.name}' cannot be used: {file}: {words}. "

@@ -24,10 +24,21 @@ from ragstone.report.html.marked_text import diff_text, hue, marked_text
 from ragstone.storage.durable import user_folder
 from ragstone.views.phrases import numbered, visible
 from ragstone.views.run import by_part
-from ragstone.views.terms import TERMS
 
 # Characters that end a script element, open a comment, or break a line in JavaScript but not in JSON.
 _UNSAFE_IN_SCRIPT = re.compile("[<>&\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# Statistical terms of the pages in plain words.
+_TERMS = {
+    "p": "How often a difference at least this large would appear by chance if both runs were equally good. Below 0.05 counts as a difference.",
+    "MDE": "Minimum detectable effect: the smallest true difference that this many pairs detect with 80 % power.",
+    "95 % interval": "Values that fit the data: 95 of 100 such intervals contain the true value.",
+    "p50, p95": "Half of the answers are at most as slow as p50, 95 of 100 at most as slow as p95.",
+    "Somers' D": "How well scores order the answers as people do: 1 always, 0 as by chance, −1 always the wrong way round.",
+    "Spearman": "How well two rankings agree: 1 the same order, 0 no relation, −1 the reverse order.",
+    "Kendall": "How well two rankings agree, counted by pairs: 1 the same order, 0 no relation, −1 the reverse order.",
+    "Pearson": "How well one number follows the other on a straight line: 1 perfectly, 0 not at all.",
+    "kappa": "Agreement beyond chance: 1 always the same, 0 as by chance.",
+}
 
 
 def render_page(template: str, data: Mapping[str, Any], embedded: Mapping[str, Any]) -> str:
@@ -126,7 +137,7 @@ def make_environment(read: Callable[[str], str]) -> Environment:
         "marked": partial(marked_text, views=False),
         "diffed": diff_text,
         "layout": "base.html",
-        "terms": TERMS,
+        "terms": _TERMS,
         "with_interval": with_interval,
         "spark": charts.spark,
         "spread_strip": charts.spread_strip,
