@@ -24,16 +24,7 @@ from ragstone.engine.in_memory import score_rankings
 from ragstone.errors import UsageError
 from ragstone.formats.file_rows import guarded
 from ragstone.stats.intervals import Interval
-from ragstone.stats.ppi import (
-    LEAST_LABELS,
-    Powered,
-    Rows,
-    Scale,
-    choose_rows,
-    powered_mean,
-    powered_rounds,
-    tell_scale,
-)
+from ragstone.stats.ppi import LEAST_LABELS, Powered, Rows, Scale, choose_rows, powered_mean, powered_rounds, tell_scale
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import Run, read_rows
 from ragstone.storage.scores import read_ids, read_labels

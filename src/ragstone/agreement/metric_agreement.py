@@ -96,14 +96,7 @@ def find_disagreements(joined: Joined, metric: str, turned: bool, most: int) -> 
         columns = ["id", "question", "answer"]
         ((_, batch),) = read_rows(run.folder.samples, [int(joined.places[place])], columns)
         sample = batch.to_pylist()[0]
-        yield Disagreement(
-            metric,
-            sample["id"],
-            run.name,
-            sample["question"] or "",
-            sample["answer"] or "",
-            *ends,
-        )
+        yield Disagreement(metric, sample["id"], run.name, sample["question"] or "", sample["answer"] or "", *ends)
 
 
 def _apart(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:

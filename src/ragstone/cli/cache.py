@@ -29,10 +29,14 @@ def cache(
     if action not in _ACTIONS:
         raise UsageError(f"'{action}' is not an action. Choose from: size, clear.")
     replies = open_cache(folder)
-    size = replies.clear() if action == "clear" else replies.size()
+    reads, size = (
+        bool(replies.outputs and replies.outputs.exists()),
+        replies.clear() if action == "clear" else replies.size(),
+    )
     what = f"{size.entries:,} {'reply' if size.entries == 1 else 'replies'}, {_show_bytes(size.size_bytes)}"
+    what += ", with what the local judge read" if reads else ""
     click.echo(f"removed {what} from {replies.shown}" if action == "clear" else f"{what} in {replies.shown}")
-    if action == "size" and size.entries:
+    if action == "size" and size.size_bytes:
         next_steps((command_line("cache", "clear", folder=folder), "remove them"))
     elif size.entries:
         step = command_line("run", "DATA", judge="MODEL", quote=True)

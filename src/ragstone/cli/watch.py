@@ -217,12 +217,7 @@ def _open_desk(name: str | None, author: str | None, root: str) -> Desk | None:
 
 
 def _follow_up(
-    store: WatchStore,
-    desk: Desk | None,
-    count: int,
-    webhook: Webhook | None,
-    note: Callable[[str], None],
-    cache: Cache,
+    store: WatchStore, desk: Desk | None, count: int, webhook: Webhook | None, note: Callable[[str], None], cache: Cache
 ) -> Callable[[str], bool]:
     """A function that proposes the worst answers of a complete period and posts its alarms."""
 

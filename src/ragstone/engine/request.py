@@ -131,10 +131,7 @@ class RunRequest:
         judge = (
             {"judge": grader.uncalibrated, "prompts": grader.token_prompts} if hasattr(grader, "token_prompts") else {}
         )
-        return {
-            "judge_error": known or None,
-            "token_judges": {MATCH: judge} if judge else None,
-        }
+        return {"judge_error": known or None, "token_judges": {MATCH: judge} if judge else None}
 
     def identity(self, profile: Profile, plan: Plan) -> dict[str, Any]:
         """The settings that must be equal for an interrupted run to be resumed."""

@@ -44,11 +44,7 @@ def fact_matches(facts: pa.ListArray, contexts: pa.ListArray, matcher: Matcher) 
 
 
 async def judged_fact_matches(
-    question: str,
-    facts: list[Fact],
-    contexts: list[Chunk],
-    matcher: Matcher,
-    checker: Checker,
+    question: str, facts: list[Fact], contexts: list[Chunk], matcher: Matcher, checker: Checker
 ) -> list[FactMatch]:
     """Every fact that a retrieved chunk states in its own words or in others, by the judge that checks claims.
 

@@ -122,8 +122,5 @@ def write_answer(answer: Answer) -> str:
 def reply_with(answer: Answer, name: str, started: float) -> Reply:
     """Return an answer as a model's reply, with the cost that its metadata may contain."""
     return Reply(
-        write_answer(answer),
-        name,
-        cost_usd=answer.metadata.get("cost_usd"),
-        latency_s=time.perf_counter() - started,
+        write_answer(answer), name, cost_usd=answer.metadata.get("cost_usd"), latency_s=time.perf_counter() - started
     )

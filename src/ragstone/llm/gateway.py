@@ -46,11 +46,7 @@ class _Opened(NamedTuple):
 
 
 def _open_model(
-    model: Model,
-    client: HttpClient,
-    timeout_s: float,
-    base_url: BaseURL = None,
-    body: Mapping[str, Any] | None = None,
+    model: Model, client: HttpClient, timeout_s: float, base_url: BaseURL = None, body: Mapping[str, Any] | None = None
 ) -> _Opened:
     """Open the provider of a model that is a name, a function or an LLM. `body` has further fields of its requests."""
     if isinstance(model, LLM):

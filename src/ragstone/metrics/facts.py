@@ -112,10 +112,7 @@ def fact_mrr_mean(fact_ranks: Ragged, k: int | None = None) -> Cells:
 
 
 @metric(
-    "fact_ndcg",
-    **_RANKING,
-    misleads=f"{_SPLIT} A retrieval that misses facts can reach 1.",
-    aliases=("dial.ndcg",),
+    "fact_ndcg", **_RANKING, misleads=f"{_SPLIT} A retrieval that misses facts can reach 1.", aliases=("dial.ndcg",)
 )
 def fact_ndcg(chunk_relevance: Ragged, k: int | None = None) -> Cells:
     """How close the order of the chunks is to their best order, by number of facts.

@@ -62,11 +62,7 @@ def _keyed(text: str) -> Iterator[tuple[str, str, str]]:
 
 @evidence(either=("question", "references", "history"))
 def leaked_data(
-    question: str | None,
-    answer: str,
-    contexts: list[Chunk],
-    references: list[str] | None,
-    history: list[Turn] | None,
+    question: str | None, answer: str, contexts: list[Chunk], references: list[str] | None, history: list[Turn] | None
 ) -> list[str]:
     """Personal data and keys of the answer that are in a chunk and were not asked for, each as `kind: text`."""
     asked = " ".join([question or "", *(turn.text for turn in history or () if turn.role == "user")])

@@ -81,10 +81,7 @@ def first_found(steps: list[Step], facts_in_steps: StepItems) -> float:
 
 
 @metric(
-    "steps.found_later",
-    **_FACTS,
-    better="none",
-    misleads="High: later searches are needed, or the first one is poor.",
+    "steps.found_later", **_FACTS, better="none", misleads="High: later searches are needed, or the first one is poor."
 )
 def found_later(steps: list[Step], facts_in_steps: StepItems) -> float:
     """Share of the found facts that the first search misses and a later one finds.

@@ -29,7 +29,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -270,11 +270,11 @@ class LocalJudge:
 
 
 class Judgements:
-    """Runs the judge in micro-batches; no pair is computed twice."""
+    """Runs the judge in micro-batches; no pair is computed twice. `run` may remember pairs of earlier runs."""
 
-    def __init__(self, judge: LocalJudge) -> None:
+    def __init__(self, judge: LocalJudge, run: Callable[[Sequence[Pair]], list[np.ndarray]] | None = None) -> None:
         self.judge = judge
-        self._gatherer: Gatherer[Pair, np.ndarray] = Gatherer(lambda pairs: or_stop(judge.run, pairs), most=64)
+        self._gatherer: Gatherer[Pair, np.ndarray] = Gatherer(lambda pairs: or_stop(run or judge.run, pairs), most=64)
 
     async def match(self, question: str, references: Sequence[str], answer: str) -> list[float]:
         """Return the probability of a match per reference."""

@@ -76,10 +76,7 @@ async def write(api: Api, marks: list[PlatformScore]) -> list[PushResult]:
     """Annotations in batches. One unknown span fails its batch, which is then divided."""
     spans = [mark for mark in marks if _root(mark)]
     traces = [mark for mark in marks if not _root(mark)]
-    return [
-        *await _write(api, "/v1/span_annotations", spans),
-        *await _write(api, "/v1/trace_annotations", traces),
-    ]
+    return [*await _write(api, "/v1/span_annotations", spans), *await _write(api, "/v1/trace_annotations", traces)]
 
 
 async def _write(api: Api, path: str, marks: list[PlatformScore]) -> list[PushResult]:

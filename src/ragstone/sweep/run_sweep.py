@@ -78,11 +78,7 @@ class Sweep:
 
 
 def run_sweep(
-    plan: SweepPlan,
-    root: str,
-    resume: bool = False,
-    progress: Report = silent,
-    note: Callable[[str], object] = unheard,
+    plan: SweepPlan, root: str, resume: bool = False, progress: Report = silent, note: Callable[[str], object] = unheard
 ) -> Sweep:
     """Run all settings, or continue the newest sweep with the same plan; returns the settings with their runs."""
     check_backend(plan.backend, plan.workers)

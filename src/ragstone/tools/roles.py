@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragstone.errors import UsageError
@@ -82,7 +83,7 @@ class Roles:
             self._trained, judge = judge, None
         others = {role: options.get(role) for role in NAMED if role != "judge"}
         self._choices = {role: choose(others.get(role) or judge) for role in NAMED}
-        self._triplets = options.get("claims") == "triplets"
+        self._triplets, self._is_cached = options.get("claims") == "triplets", options.get("cache", True)
         # Claim extraction has no confidence, so it cannot be a cascade. Models in this process are small: their claims are
         # those of the local rules.
         extractor = self._choices["extractor"]
@@ -188,6 +189,16 @@ class Roles:
 
         return make_tool(open_trained(self._trained))
 
+    def _remember(self, judge: LocalJudge) -> Any:
+        """How the judge runs with the pairs of earlier runs; None without a cache in a folder."""
+        from ragstone.llm.cache import open_cache  # noqa: PLC0415  (slow import)
+
+        if not self._is_cached or (file := open_cache().outputs) is None or find_spec("_sqlite3") is None:
+            return None
+        from ragstone.models.judge_memory import JudgeMemory  # noqa: PLC0415
+
+        return JudgeMemory(judge, file).run
+
     def local_tools(self, dry_run: bool) -> dict[str, Any]:
         """The tools of the local judge, by role."""
         if self.judge is None:
@@ -196,7 +207,7 @@ class Roles:
         from ragstone.tools.local_judges import LocalChecker, LocalEstimator, LocalExtractor, LocalGrader  # noqa: PLC0415
 
         signature = self.judge.signature
-        judgements: Any = DryRunTool(signature) if dry_run else Judgements(self.judge)
+        judgements: Any = DryRunTool(signature) if dry_run else Judgements(self.judge, self._remember(self.judge))
         checker = LocalChecker(judgements, self.judge.card, signature)
         return {
             **({} if self._triplets else {"extractor": LocalExtractor()}),

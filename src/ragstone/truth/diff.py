@@ -98,10 +98,7 @@ class Merged:
 
 
 def merge(
-    base: Iterable[Case],
-    ours: Iterable[Case],
-    theirs: Iterable[Case],
-    prefer: Literal["ours", "theirs"] = "ours",
+    base: Iterable[Case], ours: Iterable[Case], theirs: Iterable[Case], prefer: Literal["ours", "theirs"] = "ours"
 ) -> Merged:
     """Three-way merge by case id: a change on one side is taken, different changes on both sides are a conflict.
 

@@ -71,11 +71,7 @@ async def opened_judge(work: Work) -> AsyncIterator[Judge]:
 
 
 async def ask_each(
-    items: Sequence[tuple[str, T]],
-    ask: Callable[[T], Awaitable[R]],
-    work: Work,
-    calls: list[Call],
-    report: Report,
+    items: Sequence[tuple[str, T]], ask: Callable[[T], Awaitable[R]], work: Work, calls: list[Call], report: Report
 ) -> list[Done[R]]:
     """The result per item, in order; calls are added to `calls` under the item's name."""
     gate = asyncio.Semaphore(work.concurrency)

@@ -119,12 +119,7 @@ def simulate(
 
 
 async def _talk_all(
-    script: Script,
-    spec: Any,
-    options: SystemOptions,
-    quoting: bool,
-    kept: WorkJournal,
-    progress: Report,
+    script: Script, spec: Any, options: SystemOptions, quoting: bool, kept: WorkJournal, progress: Report
 ) -> Simulation:
     concurrency = max(1, options.get("concurrency", DEFAULT_CONCURRENCY))
     # One gateway: the budget and the limits hold for the system and the simulated users together.

@@ -515,10 +515,7 @@ def _steps(case: Case, limits: Limits) -> StepsView | None:
     steps, missed = describe_steps(case)
     rows = tuple(
         replace(
-            step,
-            tool=one_line(step.tool, 100),
-            query=limits.shorten(step.query or ""),
-            ranks=step.ranks[:_MAX_RANKS],
+            step, tool=one_line(step.tool, 100), query=limits.shorten(step.query or ""), ranks=step.ranks[:_MAX_RANKS]
         )
         for step in steps[:_MAX_STEPS]
     )

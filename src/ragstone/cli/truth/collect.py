@@ -59,14 +59,7 @@ def collect(
         place = open_place(out)
         journal, note = (f"{place.path}.partial" if place.is_local else None), noting(quiet)
         result = run_system(
-            samples,
-            system,
-            journal=journal,
-            resume=resume,
-            repeats=repeats,
-            progress=progress,
-            note=note,
-            **options,
+            samples, system, journal=journal, resume=resume, repeats=repeats, progress=progress, note=note, **options
         )
     write_dataset(samples_table(result.samples).to_batches(), out)
     _show(result, out, json)

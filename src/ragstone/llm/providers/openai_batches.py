@@ -144,12 +144,7 @@ class OpenAIBatches(BatchEndpoint):
     @understood
     async def create(self, record: BatchRecord, prepared: Any) -> str:
         """Submit the batch with the record's id as metadata; return its id."""
-        body = {
-            "input_file_id": prepared,
-            "endpoint": _URL,
-            "completion_window": "24h",
-            "metadata": {_MARK: record.id},
-        }
+        body = {"input_file_id": prepared, "endpoint": _URL, "completion_window": "24h", "metadata": {_MARK: record.id}}
         return str((await self._json("batches", body))["id"])
 
     @understood

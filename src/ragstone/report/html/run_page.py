@@ -1,4 +1,4 @@
-"""The HTML report of one run, and the data that it reads once: verdict, advice, parts, metrics, slices, worst samples, and provenance."""
+"""The HTML report of one run or one sample, and the data that it reads once: verdict, advice, parts, metrics, slices, worst samples, and provenance."""
 
 from __future__ import annotations
 
@@ -315,3 +315,20 @@ def _table(data: RunData, shown: Mapping[int, SampleView], selected: Sequence[in
             for row, question in zip(rows, questions.to_pylist(), strict=True)
         ],
     }
+
+
+def sample_html(view: SampleView, run: str) -> str:
+    """The file; `run` is the name of the run. Metadata are left out: they may name people and places."""
+    data = {"title": one_line(f"{view.id} in {run}", 120), "sample": view, "run": run}
+    embedded = {
+        "schema": "ragstone.sample",
+        "version": 1,
+        "run": run,
+        "id": view.id,
+        "question": view.question,
+        "status": view.status,
+        "wrong": view.wrong,
+        "cause": view.cause or None,
+        "scores": [asdict(cell) for cell in view.scores],
+    }
+    return render_page("one_sample.html", data, embedded)

@@ -8,15 +8,7 @@ from typing import Any
 from ragstone.report.html import charts
 from ragstone.report.html.page import render_page
 from ragstone.report.leaderboard import parameter_text
-from ragstone.report.sweep import (
-    EXPLANATION,
-    asked_line,
-    effect_line,
-    failed_lines,
-    headline,
-    is_clear,
-    stopped_lines,
-)
+from ragstone.report.sweep import EXPLANATION, asked_line, effect_line, failed_lines, headline, is_clear, stopped_lines
 from ragstone.sweep.results import LEVEL, Standing, SweepResults
 from ragstone.views.run import DIRECTION
 

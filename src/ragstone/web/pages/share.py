@@ -14,8 +14,7 @@ from typing import Any
 import pyarrow.compute as pc
 from starlette.datastructures import QueryParams
 
-from ragstone.report.html.run_page import read_cells, run_html
-from ragstone.report.html.sample_page import sample_html
+from ragstone.report.html.run_page import read_cells, run_html, sample_html
 from ragstone.report.sample_markdown import Nearest, sample_markdown
 from ragstone.storage.runs import Run, read_batches
 from ragstone.storage.scores import unless_nan
