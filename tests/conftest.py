@@ -77,6 +77,8 @@ def bare_environment(monkeypatch, tmp_path_factory):
         if name.startswith(_OURS):
             monkeypatch.delenv(name)
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path_factory.getbasetemp() / "replies"))
+    # Has what the local judge computed in other tests, which saves time.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     # No local model, unless a test asks for one: which models a developer has must not decide a test.
     monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path_factory.getbasetemp() / "no-models"))
     monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", "off")

@@ -48,9 +48,11 @@ def _make(folder: Path, wanted: list[str]) -> None:
         "--disable-pip-version-check",
         *wanted,
     ]
+    # pip's own cache, not that of a test.
+    environment = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
     for command in ([sys.executable, "-m", "venv", "--clear", str(folder)], install):
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_MINUTES * 60)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_MINUTES * 60, env=environment)
         except (OSError, subprocess.TimeoutExpired) as error:
             pytest.skip(f"the environment of the recipes cannot be made: {error}")
         if done.returncode:

@@ -1,6 +1,7 @@
 """`ragstone cache`."""
 
 from ragstone.llm.cache import Cache, make_key
+from ragstone.models.judge_memory import memory_file
 
 
 def fill(folder, count):
@@ -10,6 +11,7 @@ def fill(folder, count):
 
 def test_size_and_clear(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cli("cache").out == f"0 replies, 0 bytes in {tmp_path}/replies\n"
     fill(tmp_path / "replies", 3)
     assert cli("cache", "size").out.startswith(f"3 replies, 3 kB in {tmp_path}/replies\n")
@@ -18,6 +20,18 @@ def test_size_and_clear(cli, tmp_path, monkeypatch):
     assert "next: ragstone run DATA --judge MODEL --quote" in cleared
     assert "next" not in cli("cache", "clear").out
     assert cli("cache").out.startswith("0 replies")
+
+
+def test_what_the_local_judge_computed(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    file = memory_file()
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"x" * 2_000)
+    assert "0 replies, 0 bytes, and 2 kB that the local judge computed, in " in cli("cache").out
+    assert "local judge" not in cli("cache", "clear", "--folder", str(tmp_path)).out
+    assert file.exists(), "another folder was named"
+    assert "removed 0 replies, 0 bytes, and 2 kB that the local judge computed, from " in cli("cache", "clear").out
+    assert not file.exists()
 
 
 def test_another_folder(cli, tmp_path):

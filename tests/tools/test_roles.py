@@ -13,6 +13,7 @@ from ragstone.engine import request as evaluation
 from ragstone.engine.quote import quote
 from ragstone.errors import InterruptedRunError, StopRunError, UsageError
 from ragstone.llm.base import Reply
+from ragstone.models.local_judge import LocalJudge
 from ragstone.testing import FakeLLM
 from ragstone.tools.roles import Choice, choose
 from ragstone.views.run import verdict_lines
@@ -38,6 +39,7 @@ def toy(tmp_path, monkeypatch):
     folder = make_toy_judge(tmp_path / "toy", [LIGHT, HALF, SALT, ROW["question"]])
     monkeypatch.setenv("RAGSTONE_LOCAL_JUDGE", str(folder))
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return folder
 
 
@@ -139,6 +141,17 @@ def test_many_rows_do_not_wait_for_a_judge_that_nobody_named(monkeypatch):
     assert notes == ["metrics of the local judge are left out for more than 1 rows; ask for them with --judge local"]
     assert ragstone.evaluate([ROW, UNSURE], judge="local").summary()[PRECISION].n_ok == 2
     assert ragstone.evaluate([ROW, UNSURE], PRECISION).summary()[PRECISION].n_ok == 2
+
+
+def test_a_second_run_computes_nothing_and_gives_the_same(monkeypatch):
+    asked, run = [], LocalJudge.run
+    monkeypatch.setattr(LocalJudge, "run", lambda judge, pairs: asked.append(len(pairs)) or run(judge, pairs))
+    first, first_asked = ragstone.evaluate([ROW, UNSURE], PRECISION), sum(asked)
+    again = ragstone.evaluate([ROW, UNSURE], PRECISION)
+    assert sum(asked) == first_asked > 0
+    assert [row.mean for row in again.summary()] == [row.mean for row in first.summary()]
+    ragstone.evaluate([ROW, UNSURE], PRECISION, judge=ragstone.Judge("local", cache=False))
+    assert sum(asked) == 2 * first_asked
 
 
 def test_a_broken_judge_stops_the_run(toy):

@@ -23,20 +23,21 @@ def cache(
     action: str = argument("[size|clear]", "Show the size, or remove all replies.", "size"),
     folder: str | None = option(None, "--folder", "Another folder or s3:// URL than RAGSTONE_CACHE.", metavar="FOLDER"),
 ) -> None:
-    """Show or clear the stored replies of models."""
+    """Show or clear the stored replies of models, and what the local judge computed."""
     from ragstone.llm.cache import open_cache
+    from ragstone.models.judge_memory import memory_file
 
     if action not in _ACTIONS:
         raise UsageError(f"'{action}' is not an action. Choose from: size, clear.")
     replies = open_cache(folder)
-    reads, size = (
-        bool(replies.outputs and replies.outputs.exists()),
-        replies.clear() if action == "clear" else replies.size(),
-    )
+    size = replies.clear() if action == "clear" else replies.size()
     what = f"{size.entries:,} {'reply' if size.entries == 1 else 'replies'}, {_show_bytes(size.size_bytes)}"
-    what += ", with what the local judge read" if reads else ""
+    if folder is None and (file := memory_file()).exists():
+        what += f", and {_show_bytes(file.stat().st_size)} that the local judge computed,"
+        if action == "clear":
+            file.unlink(missing_ok=True)
     click.echo(f"removed {what} from {replies.shown}" if action == "clear" else f"{what} in {replies.shown}")
-    if action == "size" and size.size_bytes:
+    if action == "size" and size.entries:
         next_steps((command_line("cache", "clear", folder=folder), "remove them"))
     elif size.entries:
         step = command_line("run", "DATA", judge="MODEL", quote=True)

@@ -73,11 +73,6 @@ class Cache:
         """The folder, for files other than replies."""
         return open_place(self.folder).as_private()
 
-    @property
-    def outputs(self) -> Path | None:
-        """The file for outputs of the local judge; object storage has none."""
-        return self.folder / "local-judge.sqlite"
-
     def read(self, key: str) -> Any:
         """Return the value of a key, or None. A broken file is a miss."""
         try:
@@ -157,8 +152,7 @@ class Cache:
             return []
 
     def _files(self) -> Iterator[Path]:
-        """Yield entries, temporary files of killed processes and the file of the local judge."""
-        yield from (path for path in (self.outputs,) if path and path.exists())
+        """Yield entries and temporary files of killed processes."""
         for folder in self._folders():
             with suppress(OSError):
                 yield from (path for path in folder.iterdir() if path.suffix in (_SUFFIX, ".tmp"))
@@ -351,8 +345,6 @@ class DistantCache(Cache):
     def place(self) -> Place:
         """The folder, for files other than replies."""
         return self._root
-
-    outputs = None
 
     def read(self, key: str) -> Any:
         """Return the value of a key, or None."""

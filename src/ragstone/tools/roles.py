@@ -189,16 +189,6 @@ class Roles:
 
         return make_tool(open_trained(self._trained))
 
-    def _remember(self, judge: LocalJudge) -> Any:
-        """How the judge runs with the pairs of earlier runs; None without a cache in a folder."""
-        from ragstone.llm.cache import open_cache  # noqa: PLC0415  (slow import)
-
-        if not self._is_cached or (file := open_cache().outputs) is None or find_spec("_sqlite3") is None:
-            return None
-        from ragstone.models.judge_memory import JudgeMemory  # noqa: PLC0415
-
-        return JudgeMemory(judge, file).run
-
     def local_tools(self, dry_run: bool) -> dict[str, Any]:
         """The tools of the local judge, by role."""
         if self.judge is None:
@@ -207,7 +197,12 @@ class Roles:
         from ragstone.tools.local_judges import LocalChecker, LocalEstimator, LocalExtractor, LocalGrader  # noqa: PLC0415
 
         signature = self.judge.signature
-        judgements: Any = DryRunTool(signature) if dry_run else Judgements(self.judge, self._remember(self.judge))
+        run = None
+        if self._is_cached and find_spec("_sqlite3"):  # some builds of Python lack it
+            from ragstone.models.judge_memory import JudgeMemory  # noqa: PLC0415
+
+            run = JudgeMemory(self.judge).run
+        judgements: Any = DryRunTool(signature) if dry_run else Judgements(self.judge, run)
         checker = LocalChecker(judgements, self.judge.card, signature)
         return {
             **({} if self._triplets else {"extractor": LocalExtractor()}),
