@@ -40,6 +40,7 @@ from ragstone.analysis.fact_causes import (
     FIRST_FEW,
     decide_facts,
     declines,
+    judge_answer,
     name_chunks,
     near_sentence,
     say_otherwise,
@@ -110,11 +111,23 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
     if unanswerable and declines(case):
         return Outcome(case.sample.id, seen_by="claims" if case.has(*_OF_ANSWER) else "facts")
     by_claims = _by_claims_or_origin(case, store, unanswerable)
-    if by_claims and (unanswerable or not case.sample.facts or (case.has(*_OF_REFERENCE) and not case.by_facts)):
+    if by_claims and (unanswerable or not case.sample.facts):
         return by_claims
+    if by_claims and case.has(*_OF_REFERENCE) and (case.judged_locally or not case.by_facts):
+        return _with_facts(by_claims, case, store) if case.by_facts else by_claims
     missing = WITHOUT_ANSWER if case.sample.answer is None else NOTHING_TO_GO_BY
     by_facts = decide_facts(case, store, missing if case.sample.contexts or case.sample.references else NO_DATA)
     return _with_claims(by_facts, by_claims) if by_claims else by_facts
+
+
+def _with_facts(outcome: Outcome, case: Case, store: Store | None) -> Outcome:
+    """The outcome by the claims, with the facts that no chunk contains: claims show the answer, facts what was retrieved."""
+    verdict, lost = judge_answer(case), tuple(trace_facts(case, store))
+    named = {(one.kind, one.number) for one in lost}
+    findings = (*lost, *(one for one in outcome.findings if (one.kind, one.number) not in named))
+    if verdict is None or lost:
+        return replace(outcome, findings=findings)
+    return replace(outcome, findings=findings, seems_right=verdict.right, right_by=verdict.by)
 
 
 def _by_claims_or_origin(case: Case, store: Store | None, unanswerable: bool) -> Outcome | None:
