@@ -56,6 +56,11 @@ _PRONOUN_FIRST = re.compile(
     r"(?:It|They|He|She|This|These|That|Those|Its|Their|His|Her|Both|After that|In that case)\b"
 )
 _HEADING = re.compile(r"#{1,6}\s|(\*\*|__)[^*_\n]+\1:?$")
+# The first words of a reference that answer the question but are found in any table.
+_NONE_FIRST = re.compile(r"(?:none|never|nothing|nein|ja|not \w+)[.,;:!]\s+(?=\S)", re.IGNORECASE)
+_FIRST_CELL = re.compile(r"\|?\s*([^|]*\w[^|]*)\|[^|]*\||<tr\b[^>]*>\s*<t[hd]\b[^>]*>(.*?)</t[hd]>", re.IGNORECASE)
+# The most support by a row with another label than what is asked for, or next to a piece with that many more words of the question.
+_ANOTHER, _MORE_WORDS = 0.79, 2
 _STOPS = tuple(".!?…:;,。！？；：")
 _MOST_HEADING_WORDS = 8
 
@@ -147,6 +152,8 @@ def quotable(text: str) -> Iterator[Piece]:
             heads = heads or line
             continue
         heads, plain, is_item = "", plain_text(line), BULLET.match(line) is not None
+        if "<th" in line and "<td" not in line:
+            continue
         if _is_heading(line, following):
             heading, lead, before = plain.strip(" :"), "", ""
         elif line.endswith((":", "：")):
@@ -175,7 +182,7 @@ def answer_parts(answer: str) -> list[str]:
     """The statements of an answer, without `Yes` and `No` in front; a refusal states nothing."""
     if find_refusal(answer):
         return []
-    yes = YES_OR_NO.match(answer)
+    yes = YES_OR_NO.match(answer) or _NONE_FIRST.match(answer)
     known = answer[yes.end() :] if yes else answer
     parts = [as_sentence(part) for statement in statements("", known) for part in statement.split("; ")]
     return parts or [answer]
@@ -253,6 +260,12 @@ class LocalCiter:
             scores += _MEANING * await _nearness(self._embedder, complete(question, part), readings)
         ranked = [pieces[place] for place in np.argsort(-scores, kind="stable")[:_MOST_READ].tolist()]
         alone = await self._sure(question, part, [piece.reading for piece in ranked])
+        wanted = f"{question} {part}"
+        common = [len(content_stems(piece.reading) & content_stems(wanted)) for piece in ranked]
+        alone = [
+            min(sure, _ANOTHER) if _has_other_label(piece.text, wanted) or max(common) >= shared + _MORE_WORDS else sure
+            for sure, piece, shared in zip(alone, ranked, common, strict=True)
+        ]
         # Of pieces that support about as much, the first by words.
         best = max(range(len(ranked)), key=lambda place: round(alone[place], 1))
         chosen = _choose(question, part, [ranked[best], *(piece for piece in ranked if piece is not ranked[best])])
@@ -304,6 +317,15 @@ class LocalCiter:
         ]
 
 
+def _has_other_label(text: str, wanted: str) -> bool:
+    """Whether the first cell of a table row has words, and the question and the answer have none of them."""
+    cell = _FIRST_CELL.match(text)
+    label = content_stems(cell[1] or cell[2] or "") if cell else frozenset()
+    return (
+        bool(label) and label.isdisjoint(content_stems(wanted)) and not any(word in wanted.casefold() for word in label)
+    )
+
+
 async def _nearness(embedder: LocalEmbedder, claim: str, listed: Sequence[str]) -> np.ndarray:
     """The cosine of each sentence with the claim."""
     vectors = await embedder.embed([claim, *listed])
@@ -346,6 +368,7 @@ def _choose(question: str, part: str, ranked: Sequence[Piece]) -> list[Piece]:
             break
         gained = lacking & content_words(piece.text)
         is_about = not asked.isdisjoint(content_stems(piece.reading)) or any(map(_DIGITS.search, gained))
+        is_about = is_about and not _has_other_label(piece.text, f"{question} {part}")
         if len(gained) / len(wanted) >= _LEAST_ADDED and is_about:
             chosen.append(piece)
             lacking -= gained

@@ -98,15 +98,21 @@ class CaseMatcher:
         self._met: set[str] = set()
         self._how: Counter[str] = Counter()
 
-    def find(self, name: str, question: str | None, documents: Sequence[str] | None) -> Case | None:
-        """The case with the same id and question, otherwise the same question and documents, otherwise the same id."""
+    def find(
+        self, name: str, question: str | None, documents: Sequence[str] | None, is_shared: bool = False
+    ) -> Case | None:
+        """The case with the same id and question, otherwise the same question and documents, otherwise the same id.
+
+        A question that is shared with samples of other conversations does not match alone, nor one with several references.
+        """
         own = self._by_id.get(name)
         asked = None if question is None else question_key(question)
         if own is not None and asked in (None, question_key(own.question)):
             return self._count("by_id", own)
         same = [] if asked is None else _same_documents(self._by_question.get(asked, []), frozenset(documents or ()))
-        if same:
+        if same and not is_shared and all(case.references == same[0].references for case in same):
             return self._count("by_question", same[0])
+        self._how["shared_questions"] += bool(same) and own is None
         if own is not None:
             self._how["asked_otherwise"] += 1
             return self._count("by_id", own)
@@ -139,6 +145,8 @@ class CaseMatcher:
         samples = counts["by_id"] + counts["by_question"] + counts["samples_without_case"]
         if lone := counts["samples_without_case"]:
             yield f"{lone:,} of {samples:,} samples have no case in {truth}: they have no ground truth"
+        if shared := self._how["shared_questions"]:
+            yield f"{shared:,} of them share a question with others; conversations match by id only, such as c7#2"
         if unused := counts["cases_without_sample"]:
             names = [" ".join(name.split())[:40] for name in self._by_id if name not in self._met]
             some = ", ".join(names[:3]) + ", …" * (unused > 3)
@@ -163,10 +171,14 @@ def _waits(case: Case) -> bool:
 
 def _join_batch(batch: pa.RecordBatch, matcher: CaseMatcher) -> pa.RecordBatch:
     """The samples of a batch with the ground truth of their cases."""
-    old = {name: batch.column(name).to_pylist() for name in ("id", "question", "documents", "references", "metadata")}
-    cases = [matcher.find(*key) for key in zip(old["id"], old["question"], old["documents"], strict=True)]
+    names = ("id", "question", "documents", "references", "metadata", "history")
+    old = {name: batch.column(name).to_pylist() for name in names}
+    turns = {(question, str(history)) for question, history in zip(old["question"], old["history"], strict=True)}
+    asked = Counter(question for question, _ in turns)
+    keys = zip(old["id"], old["question"], old["documents"], strict=True)
+    cases = [matcher.find(*key, is_shared=asked[key[1]] > 1) for key in keys]
     truth = samples_table([Sample("") if case is None else case.as_sample() for case in cases])
-    new = {name: truth.column(name).to_pylist() for name in ("documents", "references", "metadata")}
+    new = {name: truth.column(name).to_pylist() for name in names[2:5]}
     columns = {name: truth.column(name).combine_chunks() for name in TRUTH_FIELDS}
     pairs = {name: list(zip(new[name], old[name], strict=True)) for name in new}
     merged = {"documents": [ours or own for ours, own in pairs["documents"]]}

@@ -12,12 +12,14 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from ragstone.analysis.alignment import MADE_ID
 from ragstone.data.codec import arrow_type, decoder, encoder
 from ragstone.data.dataset import Dataset, view_samples
 from ragstone.data.types import Chunk, Fact, Sample
 from ragstone.errors import UsageError
 from ragstone.formats import Reader
 from ragstone.formats.conversations import CONVERSATION_NAMES
+from ragstone.text.questions import question_key
 from ragstone.text.refusals import find_refusal
 
 # The provenance of a case whose reference is an unchecked answer of the system.
@@ -162,7 +164,7 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
     cases, answers, unasked = list[Case](), list[str | None](), list[str]()
     fields: set[str] = set()
     for batch in reader.batches():
-        for sample in (_with_question(one, questions or {}) for one in view_samples(batch)):
+        for sample in (_with_turn(_with_question(one, questions or {})) for one in view_samples(batch)):
             fields |= {name for name in _FIELDS if getattr(sample, name) is not None}
             if sample.question:
                 cases.append(case_from_sample(sample))
@@ -177,6 +179,13 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
         fields.add("references")
         cases = [replace(case, references=[answer or ""]) for case, answer in zip(cases, answers, strict=True)]
         notes.append("there are no chunks and no references, so the answers count as the right ones")
+    asked = {case.id: (question_key(case.question), case.references) for case in cases}
+    answered = dict(asked.values())
+    if other := [name for name, (question, known) in asked.items() if known != answered[question]]:
+        notes.append(
+            f"'{other[0]}' has the same question as another row and another reference. Samples match by id only: "
+            "add a column id, or conversation and turn"
+        )
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")
@@ -189,6 +198,13 @@ def _with_question(sample: Sample, questions: Mapping[str, str | None]) -> Sampl
     turns = (f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about)
     found = None if sample.question else next((one for one in (sample.id, *turns) if questions.get(one)), None)
     return replace(sample, id=found, question=questions[found]) if found else sample
+
+
+def _with_turn(sample: Sample) -> Sample:
+    """The sample with the id of its turn, such as `c7#2`, if it has no id of its own."""
+    about = sample.metadata or {}
+    name = next((about[name] for name in CONVERSATION_NAMES if name in about and "turn" in about), None)
+    return sample if name is None or not MADE_ID.fullmatch(sample.id) else replace(sample, id=f"{name}#{about['turn']}")
 
 
 def case_from_sample(sample: Sample, provenance: str = "manual") -> Case:

@@ -111,7 +111,8 @@ def _earlier(request: FactsRequest, data: str, samples: Sequence[Sample]) -> _Ea
     if store is None:
         return _Earlier(SUFFIX)
     if request.truth is not None:
-        version = store.read(*parse_reference(request.truth))
+        # Also for NAME@1: an earlier run may have saved facts as the next version.
+        version = store.read(parse_reference(request.truth)[0])
         return _Earlier(version.info.name, version)
     asked = {(sample.id, question_key(sample.question or "")) for sample in samples}
     names = store.names()

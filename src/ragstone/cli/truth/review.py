@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from ragstone.cli.options import DATA, argument, option, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, next_steps, print_json, remark
 from ragstone.cli.truth.options import NAME, author_or_user, open_store
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.views.phrases import one_line
@@ -93,6 +93,10 @@ def reject(
         chosen = list(find_lost(version.cases, chosen))
     outcome = _Outcome(version, Decision(chosen, "rejected"), {})
     _finish(outcome, None if dry_run else author_or_user(author), note, out, json)
+    kept = choose(version.cases, replace(choice, standing="accepted")) if cases and status == "proposed" else []
+    if kept := sorted({item.case for item in kept if item.position >= 0}):
+        again = command_line("truth", "reject", name, *kept, kind="citation", status="accepted", out=out)
+        remark(f"accepted facts of {', '.join(kept)} stay; to reject them: {again}")
 
 
 @dataclass(frozen=True)
