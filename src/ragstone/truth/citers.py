@@ -59,8 +59,8 @@ _HEADING = re.compile(r"#{1,6}\s|(\*\*|__)[^*_\n]+\1:?$")
 # The first words of a reference that answer the question but are found in any table.
 _NONE_FIRST = re.compile(r"(?:none|never|nothing|nein|ja|not \w+)[.,;:!]\s+(?=\S)", re.IGNORECASE)
 _FIRST_CELL = re.compile(r"\|?\s*([^|]*\w[^|]*)\|[^|]*\||<tr\b[^>]*>\s*<t[hd]\b[^>]*>(.*?)</t[hd]>", re.IGNORECASE)
-# The most support by a row with another label than what is asked for, or next to a piece with that many more words of the question.
-_ANOTHER, _MORE_WORDS = 0.79, 2
+# The most support by a piece, if another one has that many more words of the question and the answer.
+_DOUBTED, _MORE_WORDS = 0.79, 2
 _STOPS = tuple(".!?…:;,。！？；：")
 _MOST_HEADING_WORDS = 8
 
@@ -254,23 +254,22 @@ class LocalCiter:
         return found
 
     async def _cite_part(self, question: str, part: str, pieces: Sequence[Piece]) -> dict[str, Support]:
+        wanted = content_stems(f"{question} {part}")
+        pieces = [piece for piece in pieces if not _has_other_label(piece.text, wanted)] or pieces
         scores = _lexical(question, part, [piece.text for piece in pieces])
         if self._embedder:
             readings = [piece.reading for piece in pieces]
             scores += _MEANING * await _nearness(self._embedder, complete(question, part), readings)
         ranked = [pieces[place] for place in np.argsort(-scores, kind="stable")[:_MOST_READ].tolist()]
         alone = await self._sure(question, part, [piece.reading for piece in ranked])
-        wanted = f"{question} {part}"
-        common = [len(content_stems(piece.reading) & content_stems(wanted)) for piece in ranked]
-        alone = [
-            min(sure, _ANOTHER) if _has_other_label(piece.text, wanted) or max(common) >= shared + _MORE_WORDS else sure
-            for sure, piece, shared in zip(alone, ranked, common, strict=True)
-        ]
         # Of pieces that support about as much, the first by words.
         best = max(range(len(ranked)), key=lambda place: round(alone[place], 1))
         chosen = _choose(question, part, [ranked[best], *(piece for piece in ranked if piece is not ranked[best])])
         sure, chosen = await self._fewest(question, part, chosen, alone[best])
         near = shares_topic(" ".join(piece.reading for piece in chosen), question, part)
+        common = [len(wanted & content_stems(piece.reading)) for piece in ranked]
+        own = len(wanted & content_stems(" ".join(piece.reading for piece in chosen)))
+        sure = min(sure, _DOUBTED) if max(common) >= own + _MORE_WORDS else sure
         support = Support(sure >= self._least and near, round(sure, 3), not near)
         return dict.fromkeys((piece.text for piece in chosen), support)
 
@@ -317,13 +316,11 @@ class LocalCiter:
         ]
 
 
-def _has_other_label(text: str, wanted: str) -> bool:
-    """Whether the first cell of a table row has words, and the question and the answer have none of them."""
+def _has_other_label(text: str, wanted: frozenset[str]) -> bool:
+    """Whether the first cell of a table row has words, and none of the wanted ones; compounds contain their parts."""
     cell = _FIRST_CELL.match(text)
-    label = content_stems(cell[1] or cell[2] or "") if cell else frozenset()
-    return (
-        bool(label) and label.isdisjoint(content_stems(wanted)) and not any(word in wanted.casefold() for word in label)
-    )
+    label = [word for word in content_stems(cell[1] or cell[2] or "") if len(word) > 2] if cell else []
+    return bool(label) and not any(one in other or other in one for one in label for other in wanted if len(other) > 2)
 
 
 async def _nearness(embedder: LocalEmbedder, claim: str, listed: Sequence[str]) -> np.ndarray:
@@ -368,7 +365,6 @@ def _choose(question: str, part: str, ranked: Sequence[Piece]) -> list[Piece]:
             break
         gained = lacking & content_words(piece.text)
         is_about = not asked.isdisjoint(content_stems(piece.reading)) or any(map(_DIGITS.search, gained))
-        is_about = is_about and not _has_other_label(piece.text, f"{question} {part}")
         if len(gained) / len(wanted) >= _LEAST_ADDED and is_about:
             chosen.append(piece)
             lacking -= gained
