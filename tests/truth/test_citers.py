@@ -125,14 +125,20 @@ There is no discount for pupils on Sundays."""
 
 def test_a_row_about_something_else_is_not_cited() -> None:
     from ragstone.text.overlap import content_stems
-    from ragstone.truth.citers import _has_other_label
+    from ragstone.truth.citers import _is_other_row
 
     rows = [piece.text for piece in quotable(TARIFFS)]
-    asked = content_stems("What does a canoe cost on Sunday? 20 €")
-    assert [_has_other_label(row, asked) for row in rows] == [False, True, False]
+    asked = content_stems("What does a canoe cost on Sunday?")
+    wanted = asked | content_stems("20 €")
+    assert [_is_other_row(row, asked, wanted) for row in rows] == [False, True, False]
     html = "<tr><td>Canoe</td><td>12 €</td></tr>"
-    assert not _has_other_label(html, asked)
-    assert _has_other_label(html, content_stems("Is there a discount for pupils?"))
+    assert not _is_other_row(html, asked, wanted)
+    other = content_stems("Is there a discount for pupils?")
+    assert _is_other_row(html, other, other)
+    # The label is the name of an option, and another cell says what it is.
+    assert not _is_other_row(
+        "| `limit` | 50 | page size, at most 200 |", content_stems("How large may a page be?"), other
+    )
 
 
 def test_the_head_of_an_html_table_states_nothing() -> None:

@@ -59,8 +59,8 @@ _HEADING = re.compile(r"#{1,6}\s|(\*\*|__)[^*_\n]+\1:?$")
 # The first words of a reference that answer the question but are found in any table.
 _NONE_FIRST = re.compile(r"(?:none|never|nothing|nein|ja|not \w+)[.,;:!]\s+(?=\S)", re.IGNORECASE)
 _FIRST_CELL = re.compile(r"\|?\s*([^|]*\w[^|]*)\|[^|]*\||<tr\b[^>]*>\s*<t[hd]\b[^>]*>(.*?)</t[hd]>", re.IGNORECASE)
-# The most support by a piece, if another one has that many more words of the question and the answer.
-_DOUBTED, _MORE_WORDS = 0.79, 2
+# The most support by a piece, if another one has more than twice as many words of the question and the answer.
+_DOUBTED = 0.79
 _STOPS = tuple(".!?…:;,。！？；：")
 _MOST_HEADING_WORDS = 8
 
@@ -246,16 +246,18 @@ class LocalCiter:
             cited = await self._cite_part(question, part, pieces) if pieces else {}
             if more and all((support.sure or 0.0) < SURE for support in cited.values()):
                 near = more.nearest(f"{question} {part}", texts)
-                other = await self._cite_part(question, part, near) if near else {}
+                other = await self._cite_part(question, part, near, pieces) if near else {}
                 if any(support.supports and (support.sure or 0.0) >= SURE for support in other.values()):
                     cited = other
             for text, support in cited.items():
                 found[text] = max(support, found.get(text, support))
         return found
 
-    async def _cite_part(self, question: str, part: str, pieces: Sequence[Piece]) -> dict[str, Support]:
-        wanted = content_stems(f"{question} {part}")
-        pieces = [piece for piece in pieces if not _has_other_label(piece.text, wanted)] or pieces
+    async def _cite_part(
+        self, question: str, part: str, pieces: Sequence[Piece], rivals: Sequence[Piece] = ()
+    ) -> dict[str, Support]:
+        asked, wanted = content_stems(question), content_stems(f"{question} {part}")
+        pieces = [piece for piece in pieces if not _is_other_row(piece.text, asked, wanted)] or pieces
         scores = _lexical(question, part, [piece.text for piece in pieces])
         if self._embedder:
             readings = [piece.reading for piece in pieces]
@@ -267,9 +269,9 @@ class LocalCiter:
         chosen = _choose(question, part, [ranked[best], *(piece for piece in ranked if piece is not ranked[best])])
         sure, chosen = await self._fewest(question, part, chosen, alone[best])
         near = shares_topic(" ".join(piece.reading for piece in chosen), question, part)
-        common = [len(wanted & content_stems(piece.reading)) for piece in ranked]
+        common = [len(wanted & content_stems(piece.reading)) for piece in (*pieces, *rivals)]
         own = len(wanted & content_stems(" ".join(piece.reading for piece in chosen)))
-        sure = min(sure, _DOUBTED) if max(common) >= own + _MORE_WORDS else sure
+        sure = min(sure, _DOUBTED) if max(common) > 2 * own else sure
         support = Support(sure >= self._least and near, round(sure, 3), not near)
         return dict.fromkeys((piece.text for piece in chosen), support)
 
@@ -316,11 +318,14 @@ class LocalCiter:
         ]
 
 
-def _has_other_label(text: str, wanted: frozenset[str]) -> bool:
-    """Whether the first cell of a table row has words, and none of the wanted ones; compounds contain their parts."""
+def _is_other_row(text: str, asked: frozenset[str], wanted: frozenset[str]) -> bool:
+    """Whether a table row has no word of the question, and its first cell none of the answer; compounds contain their parts."""
     cell = _FIRST_CELL.match(text)
     label = [word for word in content_stems(cell[1] or cell[2] or "") if len(word) > 2] if cell else []
-    return bool(label) and not any(one in other or other in one for one in label for other in wanted if len(other) > 2)
+    return bool(label) and not (
+        asked & content_stems(text)
+        or any(one in other or other in one for one in label for other in wanted if len(other) > 2)
+    )
 
 
 async def _nearness(embedder: LocalEmbedder, claim: str, listed: Sequence[str]) -> np.ndarray:

@@ -93,8 +93,8 @@ def reject(
         chosen = list(find_lost(version.cases, chosen))
     outcome = _Outcome(version, Decision(chosen, "rejected"), {})
     _finish(outcome, None if dry_run else author_or_user(author), note, out, json)
-    kept = choose(version.cases, replace(choice, standing="accepted")) if cases and status == "proposed" else []
-    if kept := sorted({item.case for item in kept if item.position >= 0}):
+    accepted = choose(version.cases, replace(choice, standing="accepted")) if cases and status == "proposed" else []
+    if kept := sorted({item.case for item in accepted if item.position >= 0}):
         again = command_line("truth", "reject", name, *kept, kind="citation", status="accepted", out=out)
         remark(f"accepted facts of {', '.join(kept)} stay; to reject them: {again}")
 
