@@ -111,10 +111,8 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
     if unanswerable and declines(case):
         return Outcome(case.sample.id, seen_by="claims" if case.has(*_OF_ANSWER) else "facts")
     by_claims = _by_claims_or_origin(case, store, unanswerable)
-    if by_claims and (unanswerable or not case.sample.facts):
-        return by_claims
-    if by_claims and case.has(*_OF_REFERENCE):
-        return _with_facts(by_claims, case, store) if case.by_facts else by_claims
+    if by_claims and (unanswerable or not case.sample.facts or case.has(*_OF_REFERENCE)):
+        return by_claims if unanswerable or not case.by_facts else _with_facts(by_claims, case, store)
     missing = WITHOUT_ANSWER if case.sample.answer is None else NOTHING_TO_GO_BY
     by_facts = decide_facts(case, store, missing if case.sample.contexts or case.sample.references else NO_DATA)
     if by_claims is None or by_facts.cause or (by_facts.undecided and by_facts.right_by != "nothing"):
@@ -126,11 +124,10 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
 
 def _with_facts(outcome: Outcome, case: Case, store: Store | None) -> Outcome:
     """The outcome by the claims, with the facts that no chunk contains: claims show the answer, facts what was retrieved."""
-    lost = tuple(trace_facts(case, store))
-    findings = (*lost, *(one for one in outcome.findings if one.kind != "fact"))
-    if lost or (verdict := judge_answer(case)) is None:
-        return replace(outcome, findings=findings)
-    return replace(outcome, seems_right=verdict.right, right_by=verdict.by)
+    if lost := tuple(trace_facts(case, store)):
+        return replace(outcome, findings=(*lost, *(one for one in outcome.findings if one.kind != "fact")))
+    verdict = judge_answer(case) if case.sample.facts else None
+    return replace(outcome, seems_right=verdict.right, right_by=verdict.by) if verdict else outcome
 
 
 def _by_claims_or_origin(case: Case, store: Store | None, unanswerable: bool) -> Outcome | None:

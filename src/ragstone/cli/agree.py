@@ -198,17 +198,16 @@ def _set_labels(runs: list[str], pairs: list[str], author: str, out: str) -> Non
     run = find_run(runs[0], out)
     ids = read_table(run.folder.samples, ["id"])["id"]
     chosen = [(find_row(ids, row), value) for row, _, value in (pair.rpartition("=") for pair in pairs)]
-    known = (*ANSWER_VALUES, "none")
-    if unknown := [value for _, value in chosen if value not in known]:
-        raise UsageError(f"'{unknown[0][:40]}' is not a label. Choose from: {', '.join(known)}. No label was stored.")
+    if unknown := {value for _, value in chosen} - {*ANSWER_VALUES, "none"}:
+        raise UsageError(f"'{min(unknown)[:40]}' is not a label. Choose from: {', '.join(ANSWER_VALUES)}, none.")
     for row, value in chosen:
         sample = read_case(run, row).sample
-        if value == "none":
-            remove_label(open_place(out), author or getuser(), sample_key(sample))
-            continue
         label = HumanLabel(sample_key(sample), "answer", author or getuser(), value, run=run.id, run_name=run.name)
         label = replace(label, sample_id=sample.id, question=sample.question or "", answer=sample.answer or "")
-        write_label(open_place(out), label)
+        if value == "none":
+            remove_label(open_place(out), label.author, label.key)
+        else:
+            write_label(open_place(out), label)
 
 
 def join_labels(

@@ -144,10 +144,8 @@ def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:
 def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownColumnsError:
     shown = listed(sorted(source.columns))
     text = f"cannot detect the format of {source}. Its columns are {shown}; ours are question, answer, contexts, references and more."
-    for _ in islice(source.rows(report := Report()), ROWS_PROFILED):
-        pass
-    if report.problems:
-        text += f" {report.problems[0].where} {report.problems[0].message}."
+    list(islice(source.rows(report := Report()), ROWS_PROFILED))
+    text += "".join(f" {one.where} {one.message}." for one in report.problems[:1])
     if not guess.all:
         return UnknownColumnsError(f"{text} Name the columns: --map question=COLUMN --map answer=COLUMN")
     for ours, names in guess.rivals.items():

@@ -246,16 +246,14 @@ class LocalCiter:
             cited = await self._cite_part(question, part, pieces) if pieces else {}
             if more and all((support.sure or 0.0) < SURE for support in cited.values()):
                 near = more.nearest(f"{question} {part}", texts)
-                other = await self._cite_part(question, part, near, pieces) if near else {}
+                other = await self._cite_part(question, part, near, *pieces) if near else {}
                 if any(support.supports and (support.sure or 0.0) >= SURE for support in other.values()):
                     cited = other
             for text, support in cited.items():
                 found[text] = max(support, found.get(text, support))
         return found
 
-    async def _cite_part(
-        self, question: str, part: str, pieces: Sequence[Piece], rivals: Sequence[Piece] = ()
-    ) -> dict[str, Support]:
+    async def _cite_part(self, question: str, part: str, pieces: list[Piece], *rivals: Piece) -> dict[str, Support]:
         asked, wanted = content_stems(question), content_stems(f"{question} {part}")
         pieces = [piece for piece in pieces if not _is_other_row(piece.text, asked, wanted)] or pieces
         scores = _lexical(question, part, [piece.text for piece in pieces])
@@ -269,9 +267,9 @@ class LocalCiter:
         chosen = _choose(question, part, [ranked[best], *(piece for piece in ranked if piece is not ranked[best])])
         sure, chosen = await self._fewest(question, part, chosen, alone[best])
         near = shares_topic(" ".join(piece.reading for piece in chosen), question, part)
-        common = [len(wanted & content_stems(piece.reading)) for piece in (*pieces, *rivals)]
         own = len(wanted & content_stems(" ".join(piece.reading for piece in chosen)))
-        sure = min(sure, _DOUBTED) if max(common) > 2 * own else sure
+        if any(len(wanted & content_stems(piece.reading)) > 2 * own for piece in (*pieces, *rivals)):
+            sure = min(sure, _DOUBTED)
         support = Support(sure >= self._least and near, round(sure, 3), not near)
         return dict.fromkeys((piece.text for piece in chosen), support)
 
@@ -320,12 +318,10 @@ class LocalCiter:
 
 def _is_other_row(text: str, asked: frozenset[str], wanted: frozenset[str]) -> bool:
     """Whether a table row has no word of the question, and its first cell none of the answer; compounds contain their parts."""
-    cell = _FIRST_CELL.match(text)
-    label = [word for word in content_stems(cell[1] or cell[2] or "") if len(word) > 2] if cell else []
-    return bool(label) and not (
-        asked & content_stems(text)
-        or any(one in other or other in one for one in label for other in wanted if len(other) > 2)
-    )
+    if not (cell := _FIRST_CELL.match(text)) or asked & content_stems(text):
+        return False
+    label = [word for word in content_stems(cell[1] or cell[2]) if len(word) > 2]
+    return bool(label) and not any(one in other or other in one for one in label for other in wanted if len(other) > 2)
 
 
 async def _nearness(embedder: LocalEmbedder, claim: str, listed: Sequence[str]) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,18 +38,11 @@ _REFERENCE_EVIDENCE = (
 
 
 def read_with_truth(
-    data: Any,
-    truth: str | Version,
-    root: str = "ragstone-store",
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    split_contexts: str | None = None,
-    encoding: str | None = None,
+    data: Any, truth: str | Version, root: str = "ragstone-store", *reading: Any, **options: Any
 ) -> TruthReader:
-    """Data joined with a version of ground truth, for `ragstone.evaluate`; `truth` is `NAME` or `NAME@3`."""
+    """Data, read as by `open_reader`, joined with a version of ground truth; `truth` is `NAME` or `NAME@3`."""
     version = TruthStore(root).read(*parse_reference(truth)) if isinstance(truth, str) else truth
-    reader = TruthReader(open_reader(data, format, columns, limit, split_contexts, encoding), version)
+    reader = TruthReader(open_reader(data, *reading, **options), version)
     reader.options += ["--truth", version.info.reference]
     return reader
 
@@ -99,18 +92,15 @@ class CaseMatcher:
         self._how: Counter[str] = Counter()
 
     def find(
-        self, name: str, question: str | None, documents: Sequence[str] | None, is_shared: bool = False
+        self, name: str, question: str | None, documents: Sequence[str] | None, shared: bool = False
     ) -> Case | None:
-        """The case with the same id and question, otherwise the same question and documents, otherwise the same id.
-
-        A question that is shared with samples of other conversations does not match alone, nor one with several references.
-        """
+        """The case with the same id and question, otherwise the same unshared question and documents, otherwise the same id."""
         own = self._by_id.get(name)
         asked = None if question is None else question_key(question)
         if own is not None and asked in (None, question_key(own.question)):
             return self._count("by_id", own)
         same = [] if asked is None else _same_documents(self._by_question.get(asked, []), frozenset(documents or ()))
-        if same and not is_shared and all(case.references == same[0].references for case in same):
+        if same and not shared and all(case.references == same[0].references for case in same):
             return self._count("by_question", same[0])
         self._how["shared_questions"] += bool(same) and own is None
         if own is not None:
@@ -173,10 +163,10 @@ def _join_batch(batch: pa.RecordBatch, matcher: CaseMatcher) -> pa.RecordBatch:
     """The samples of a batch with the ground truth of their cases."""
     names = ("id", "question", "documents", "references", "metadata", "history")
     old = {name: batch.column(name).to_pylist() for name in names}
-    turns = {(question, str(history)) for question, history in zip(old["question"], old["history"], strict=True)}
-    asked = Counter(question for question, _ in turns)
+    # The question of several conversations does not match alone.
+    asked = Counter(question for question, _ in set(zip(old["question"], map(str, old["history"]), strict=True)))
     keys = zip(old["id"], old["question"], old["documents"], strict=True)
-    cases = [matcher.find(*key, is_shared=asked[key[1]] > 1) for key in keys]
+    cases = [matcher.find(*key, asked[key[1]] > 1) for key in keys]
     truth = samples_table([Sample("") if case is None else case.as_sample() for case in cases])
     new = {name: truth.column(name).to_pylist() for name in names[2:5]}
     columns = {name: truth.column(name).combine_chunks() for name in TRUTH_FIELDS}

@@ -109,10 +109,6 @@ class Case:
             metadata=self.metadata if self.weight is None else {**self.metadata, "weight": self.weight},
         )
 
-    def with_facts(self, facts: list[TruthFact]) -> Case:
-        """A copy with other facts."""
-        return replace(self, facts=facts)
-
 
 _HINTS = typing.get_type_hints(Case)
 CASES = pa.schema([pa.field(name, arrow_type(hint), nullable=name != "id") for name, hint in _HINTS.items()])
@@ -164,7 +160,7 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
     cases, answers, unasked = list[Case](), list[str | None](), list[str]()
     fields: set[str] = set()
     for batch in reader.batches():
-        for sample in (_with_turn(_with_question(one, questions or {})) for one in view_samples(batch)):
+        for sample in (_with_question(one, questions or {}) for one in view_samples(batch)):
             fields |= {name for name in _FIELDS if getattr(sample, name) is not None}
             if sample.question:
                 cases.append(case_from_sample(sample))
@@ -179,13 +175,10 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
         fields.add("references")
         cases = [replace(case, references=[answer or ""]) for case, answer in zip(cases, answers, strict=True)]
         notes.append("there are no chunks and no references, so the answers count as the right ones")
-    asked = {case.id: (question_key(case.question), case.references) for case in cases}
-    answered = dict(asked.values())
-    if other := [name for name, (question, known) in asked.items() if known != answered[question]]:
-        notes.append(
-            f"'{other[0]}' has the same question as another row and another reference. Samples match by id only: "
-            "add a column id, or conversation and turn"
-        )
+    answered = {question_key(case.question): case.references for case in cases}
+    if other := [case.id for case in cases if case.references != answered[question_key(case.question)]]:
+        how = "matches by id only: add a column id, or conversation and turn"
+        notes.append(f"'{other[0]}' has the same question as another row and another reference; it {how}")
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")
@@ -193,18 +186,13 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
 
 
 def _with_question(sample: Sample, questions: Mapping[str, str | None]) -> Sample:
-    """The sample with the question of its id, which may be in columns of the conversation and the turn."""
+    """The sample with the id of its turn, such as `c7#2`, if it has none of its own, and the question of its id."""
     about = sample.metadata or {}
-    turns = (f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about)
+    turns = [f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about]
+    if "turn" in about and turns and MADE_ID.fullmatch(sample.id):
+        sample = replace(sample, id=turns[0])
     found = None if sample.question else next((one for one in (sample.id, *turns) if questions.get(one)), None)
     return replace(sample, id=found, question=questions[found]) if found else sample
-
-
-def _with_turn(sample: Sample) -> Sample:
-    """The sample with the id of its turn, such as `c7#2`, if it has no id of its own."""
-    about = sample.metadata or {}
-    name = next((about[name] for name in CONVERSATION_NAMES if name in about and "turn" in about), None)
-    return sample if name is None or not MADE_ID.fullmatch(sample.id) else replace(sample, id=f"{name}#{about['turn']}")
 
 
 def case_from_sample(sample: Sample, provenance: str = "manual") -> Case:

@@ -65,13 +65,9 @@ def _next_step(reference: str, cases: list[Case], out: str) -> tuple[str, str]:
     """Facts have citations to check; cases without right answers score nothing."""
     if any(case.facts for case in cases):
         return command_line("truth", "check", reference, out=out), "check the citations"
-    if not any(_has_truth(case) for case in cases):
+    if not any(case.references or case.relevance or case.answerable is False for case in cases):
         return command_line("view", out), "write the right answers: no case has one yet"
     return command_line("run", "DATA", truth=reference, out=out), "score answers against it"
-
-
-def _has_truth(case: Case) -> bool:
-    return bool(case.references or case.facts or case.relevance or case.answerable is False)
 
 
 def _show_version(version: Version, most: int) -> None:
@@ -224,7 +220,7 @@ def import_(
     if parent is not None and not any(counts.values()):
         click.echo(f"nothing changed: {name}@{parent} already contains {reader.name}")
         return
-    if not any(map(_has_truth, cases)):
+    if not any(case.references or case.facts or case.relevance or case.answerable is False for case in cases):
         noting(quiet)("no case has a reference, a fact or relevance. Map the right answers: --map references=COLUMN")
     lineage = Lineage(sources=[{"path": reader.name, "format": reader.format.name}], counts=counts)
     info = store.save(name, cases, author=author_or_user(author), note=note, parent=parent, lineage=lineage)
