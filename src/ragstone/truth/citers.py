@@ -59,8 +59,6 @@ _HEADING = re.compile(r"#{1,6}\s|(\*\*|__)[^*_\n]+\1:?$")
 # The first words of a reference that answer the question but are found in any table.
 _NONE_FIRST = re.compile(r"(?:none|never|nothing|nein|ja|not \w+)[.,;:!]\s+(?=\S)", re.IGNORECASE)
 _FIRST_CELL = re.compile(r"\|?\s*([^|]*\w[^|]*)\|[^|]*\||<tr\b[^>]*>\s*<t[hd]\b[^>]*>(.*?)</t[hd]>", re.IGNORECASE)
-# The most support by a piece, if another one has more than twice as many words of the question and the answer.
-_DOUBTED = 0.79
 _STOPS = tuple(".!?…:;,。！？；：")
 _MOST_HEADING_WORDS = 8
 
@@ -269,7 +267,7 @@ class LocalCiter:
         near = shares_topic(" ".join(piece.reading for piece in chosen), question, part)
         own = len(wanted & content_stems(" ".join(piece.reading for piece in chosen)))
         if any(len(wanted & content_stems(piece.reading)) > 2 * own for piece in (*pieces, *rivals)):
-            sure = min(sure, _DOUBTED)
+            sure = min(sure, SURE - 0.01)  # A piece with more words of the question and the answer is a rival.
         support = Support(sure >= self._least and near, round(sure, 3), not near)
         return dict.fromkeys((piece.text for piece in chosen), support)
 

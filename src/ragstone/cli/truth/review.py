@@ -149,8 +149,7 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
         counts = ", ".join(
             counted(count, _NOUNS.get(kind, kind)) for kind, count in Counter(one.kind for one in items).items()
         )
-        cases = len({item.case for item in items})
-        click.echo(f"{standing}: {counts}, in {counted(cases, 'case')}")
+        click.echo(f"{standing}: {counts}, in {counted(len({item.case for item in items}), 'case')}")
         _show(items)
         doubtful = sum(item.confidence is not None and item.confidence < SURE for item in items)
         if doubtful and standing == "accepted":
