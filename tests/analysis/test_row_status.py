@@ -11,7 +11,7 @@ from ragstone.analysis import row_status
 from ragstone.analysis.causes import find_causes
 from ragstone.analysis.row_status import limits, signs_of, word_of
 from ragstone.analysis.sample_evidence import Case
-from ragstone.data.types import Chunk, Claim, Sample
+from ragstone.data.types import Chunk, Claim, Fact, Sample
 from ragstone.data.verdict import Verdict
 from tests.analysis.making import claim_case
 
@@ -186,3 +186,43 @@ def test_the_whole_path_from_rows_to_words(tmp_path):
     worst = run.worst(3)
     assert {one.id for one in worst} == {"bad-1", "bad-2", "bad-3"}
     assert all(one.wrong is not None for one in worst)
+
+
+PARKING = ["A space costs 4 euros per day.", "Bicycles are free."]
+
+
+def parking_case(answer, support, denied=0.0, ranks=(1,), facts=("A space costs 4 euros per day.",)):
+    """A row with facts whose claims the local judge read: the support of the answer by its reference and by chunk 1."""
+    read, silent = (
+        Verdict("entailment" if support > 0.5 else "neutral", support, denied),
+        Verdict("neutral", 0.02, 0.01),
+    )
+    evidence = {
+        "reference_claims": [Claim("A space costs 4 euros per day.")],
+        "reference_claims_in_answer": [read],
+        "reference_claims_in_contexts": [[Verdict("entailment", 0.97, 0.01), silent]],
+        "answer_claims": [Claim(answer)],
+        "answer_claims_in_reference": [read],
+        "answer_claims_in_contexts": [[read, silent]],
+        "reference_matches": [support],
+        "fact_ranks": list(ranks),
+        "fact_matches": [],
+    }
+    known = {"references": ["4 euros per day"], "facts": [Fact(text) for text in facts]}
+    chunks = [Chunk(text) for text in PARKING]
+    return Case(Sample("s", "What does a space cost for four days?", answer, chunks, **known), evidence, by_facts=True)
+
+
+def test_a_number_in_no_chunk_does_not_outweigh_the_judge():
+    outcome = find_causes(parking_case("A space costs 4 euros per day, that is 16 euros.", 0.97))
+    assert (outcome.status, outcome.cause, outcome.seen_by) == ("fine", None, "claims")
+
+
+def test_claims_that_the_judge_read_name_the_cause_and_facts_what_was_not_retrieved():
+    wrong = find_causes(parking_case("A space costs 9 euros per day.", 0.03, 0.95))
+    assert (wrong.status, wrong.seen_by) == ("wrong", "claims")
+    assert {one.kind for one in wrong.findings} <= {"answer claim", "reference claim"}
+    missed = find_causes(
+        parking_case("A space costs 9 euros per day.", 0.03, 0.95, [None], ["Permits are sold at pier 2."])
+    )
+    assert (missed.cause.name, missed.findings[0].kind) == ("missing chunk", "fact")

@@ -149,3 +149,16 @@ def test_what_cannot_be_labelled(cli, store, words, error):
     printed = cli("labels", *words, "-o", "out")
     assert printed.code == 2
     assert error in printed.err
+
+
+def test_labels_are_checked_together_and_none_removes_one(cli, store):
+    label = ("labels", "--run", "one", "-o", "out", "--author", "Eve", "--json")
+    refused = cli(*label, "--set", "r13=right", "--set", "r14=rihgt")
+    assert refused.code == 2
+    assert "'rihgt' is not a label" in refused.err
+    assert "Eve" not in cli("labels", "-o", "out").out
+    by_eve = lambda *words: [  # noqa: E731
+        one["sample_id"] for one in json.loads(cli(*label, *words).out)["labels"] if one["author"] == "Eve"
+    ]
+    assert by_eve("--set", "r13=right", "--set", "r14=wrong") == ["r13", "r14"]
+    assert by_eve("--set", "r13=none") == ["r14"]

@@ -137,11 +137,11 @@ def test_from_logs_to_a_comparison(cli, bucket, world, tmp_path, monkeypatch):
         # 3. A person accepts all facts but one.
         version = store.read("ships")
         edited = [
-            case.with_facts([replace(fact, standing="accepted") for fact in case.facts]) for case in version.cases
+            replace(case, facts=[replace(fact, standing="accepted") for fact in case.facts]) for case in version.cases
         ]
         first = next(place for place, case in enumerate(edited) if case.facts)
         rejected = [replace(edited[first].facts[0], standing="rejected"), *edited[first].facts[1:]]
-        edited[first] = edited[first].with_facts(rejected)
+        edited[first] = replace(edited[first], facts=rejected)
         store.save("ships", edited, author="bob", note="accepted", parent=version.info.number, lineage={})
         number = store.read("ships").info.number
 
@@ -171,7 +171,7 @@ def test_from_logs_to_a_comparison(cli, bucket, world, tmp_path, monkeypatch):
         # 5. A fact turns out to be wrong: it is put right, and stored runs are scored again without a call.
         version = store.read("ships")
         mended = [
-            case.with_facts([*case.facts, TruthFact("The weather is fine.")]) if case.facts else case
+            replace(case, facts=[*case.facts, TruthFact("The weather is fine.")]) if case.facts else case
             for case in version.cases
         ]
         store.save("ships", mended, author="ann", note="one more", parent=number, lineage={})

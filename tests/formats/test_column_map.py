@@ -220,3 +220,12 @@ def test_nested_chunks_do_not_compete_with_a_column_of_chunks():
     rows = [{"prompt": "When?", "output": "At nine.", "docs": ["It leaves at nine."], "debug": {"hits": HITS}}]
     (sample,) = read_dataset(rows)
     assert [chunk.text for chunk in sample.contexts] == ["It leaves at nine."]
+
+
+def test_a_line_that_cannot_be_read_is_named_next_to_the_columns(tmp_path):
+    path = tmp_path / "cut.jsonl"
+    path.write_text(
+        '{"user_query": "When does it open?", "bot_reply": "At nine."\n{"user_query": "When does it close?"}\n'
+    )
+    with pytest.raises(UnknownColumnsError, match=r"Its columns are user_query.*line 1 is not JSON"):
+        open_reader(str(path))

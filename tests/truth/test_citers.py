@@ -111,3 +111,54 @@ def test_nuggets_that_exist_in_other_words_are_not_proposed() -> None:
     )
     found = make_nuggets([case], Work(None))
     assert found.count_new([], [case]) == 0
+
+
+TARIFFS = """# Tariffs of the boat house
+
+| Boat | Weekday | Sunday |
+|---|---|---|
+| Canoe | 12 € | none |
+| Rowing boat | 15 € | 20 € |
+
+There is no discount for pupils on Sundays."""
+
+
+def test_a_row_about_something_else_is_not_cited() -> None:
+    from ragstone.text.overlap import content_stems
+    from ragstone.truth.citers import _is_other_row
+
+    rows = [piece.text for piece in quotable(TARIFFS)]
+    asked = content_stems("What does a canoe cost on Sunday?")
+    wanted = asked | content_stems("20 €")
+    assert [_is_other_row(row, asked, wanted) for row in rows] == [False, True, False]
+    html = "<tr><td>Canoe</td><td>12 €</td></tr>"
+    assert not _is_other_row(html, asked, wanted)
+    other = content_stems("Is there a discount for pupils?")
+    assert _is_other_row(html, other, other)
+    # The label is the name of an option, and another cell says what it is.
+    assert not _is_other_row(
+        "| `limit` | 50 | page size, at most 200 |", content_stems("How large may a page be?"), other
+    )
+
+
+def test_the_head_of_an_html_table_states_nothing() -> None:
+    table = "<table>\n<tr><th>Boat</th><th>Weekday</th></tr>\n<tr><td>Canoe</td><td>12 €</td></tr>\n</table>"
+    assert not any("<th>" in piece.text for piece in quotable(table))
+
+
+def test_none_and_not_in_front_are_left_out() -> None:
+    assert answer_parts("None. There is no discount.") == ["There is no discount."]
+    assert answer_parts("Not quite: canoes cost 12 €.") == ["Canoes cost 12 €."]
+
+
+@pytest.mark.usefixtures("_local_judge")
+def test_the_sentence_with_most_words_of_question_and_answer_is_cited() -> None:
+    chunk = (
+        "Guests from the harbour pay no fee. Working from a harbour outside the Baltic, such as Bergen or Oslo, is not "
+        "allowed for guests. The quiet hours do not apply to guests who are working."
+    )
+    question = "Can guests work from Bergen for two weeks?"
+    answer = "No. Bergen is a harbour outside the Baltic, so guests are not allowed to work there."
+    (row,) = extract([Case("1", question, [answer], passages=[Chunk(chunk)])], Work(None)).found
+    sure = [fact.text for fact in row.facts if (fact.confidence or 0) >= 0.8]
+    assert sure == ["Working from a harbour outside the Baltic, such as Bergen or Oslo, is not allowed for guests."]

@@ -52,7 +52,7 @@ def test_nothing_that_a_model_made_counts_before_it_is_accepted():
     answered = replace(made, answerable=True, references=["Ada"], reference_contexts=["Ada is."], relevance={"p": 1.0})
     sample = answered.as_sample()
     assert (sample.answerable, sample.reference_contexts, sample.relevance) == (None, None, None)
-    sample = answered.with_facts([TruthFact("Ada is")]).as_sample()
+    sample = replace(answered, facts=[TruthFact("Ada is")]).as_sample()
     assert (sample.answerable, sample.reference_contexts, sample.references) == (True, ["Ada is."], None)
 
 

@@ -116,6 +116,12 @@ def test_facts_are_added_to_the_ground_truth_that_the_user_names(cli, files):
     shown = cli("run", str(data), "--facts", "--truth", "mine", "-m", "fact_recall", "-o", root)
     assert "stored as mine@2" in (shown.out + shown.err)
     assert TruthStore(root).names() == ["mine"]
+    # The same command for another version of the system goes on with the newest version.
+    changed = [{**row, "contexts": [KILN, COURSE, "Marit Hove is the director of the whole museum."]} for row in ROWS]
+    data.write_text("\n".join(json.dumps(row) for row in changed))
+    again = cli("run", str(data), "--facts", "--truth", "mine@1", "-m", "fact_recall", "-o", root)
+    assert again.code == 0, again.err
+    assert "stored as mine@3" in (again.out + again.err)
 
 
 def test_data_without_references_or_from_standard_input_is_an_error(cli, files):

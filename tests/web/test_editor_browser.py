@@ -516,7 +516,7 @@ def test_from_a_run_to_new_scores(browser, serve, tmp_path):
 def furnished(serve, tmp_path_factory):
     found = tmp_path_factory.mktemp("furnished")
     truths.save(found, "ferry", truths.ferry())
-    changed = [case.with_facts(case.facts[1:]) for case in truths.ferry()]
+    changed = [replace(case, facts=case.facts[1:]) for case in truths.ferry()]
     truths.save(found, "ferry", changed, "Grace", "fewer facts", 1)
     scored = runs.harbour("worse", found)
     truths.save(found, "harbour", [case_from_sample(sample) for sample in scored.samples])

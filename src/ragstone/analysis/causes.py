@@ -40,6 +40,7 @@ from ragstone.analysis.fact_causes import (
     FIRST_FEW,
     decide_facts,
     declines,
+    judge_answer,
     name_chunks,
     near_sentence,
     say_otherwise,
@@ -110,11 +111,23 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
     if unanswerable and declines(case):
         return Outcome(case.sample.id, seen_by="claims" if case.has(*_OF_ANSWER) else "facts")
     by_claims = _by_claims_or_origin(case, store, unanswerable)
-    if by_claims and (unanswerable or not case.sample.facts or (case.has(*_OF_REFERENCE) and not case.by_facts)):
-        return by_claims
+    if by_claims and (unanswerable or not case.sample.facts or case.has(*_OF_REFERENCE)):
+        return by_claims if unanswerable or not case.by_facts else _with_facts(by_claims, case, store)
     missing = WITHOUT_ANSWER if case.sample.answer is None else NOTHING_TO_GO_BY
     by_facts = decide_facts(case, store, missing if case.sample.contexts or case.sample.references else NO_DATA)
-    return _with_claims(by_facts, by_claims) if by_claims else by_facts
+    if by_claims is None or by_facts.cause or (by_facts.undecided and by_facts.right_by != "nothing"):
+        return by_facts
+    # Facts say what was retrieved, claims whether the chunks support the answer.
+    found = tuple(one for one in by_claims.findings if one.cause.part != "retriever")
+    return replace(by_facts, findings=by_facts.findings + found, undecided="")
+
+
+def _with_facts(outcome: Outcome, case: Case, store: Store | None) -> Outcome:
+    """The outcome by the claims, with the facts that no chunk contains: claims show the answer, facts what was retrieved."""
+    if lost := tuple(trace_facts(case, store)):
+        return replace(outcome, findings=(*lost, *(one for one in outcome.findings if one.kind != "fact")))
+    verdict = judge_answer(case) if case.sample.facts else None
+    return replace(outcome, seems_right=verdict.right, right_by=verdict.by) if verdict else outcome
 
 
 def _by_claims_or_origin(case: Case, store: Store | None, unanswerable: bool) -> Outcome | None:
@@ -126,19 +139,6 @@ def _by_claims_or_origin(case: Case, store: Store | None, unanswerable: bool) ->
     lacking = _lacking(case, *_OF_REFERENCE[1:]) if case.sample.references and not unanswerable else ()
     findings = tuple(_trace_answer(case, unanswerable))
     return Outcome(case.sample.id, findings, seen_by="claims", lacking=lacking)
-
-
-def _with_claims(outcome: Outcome, by_claims: Outcome) -> Outcome:
-    """The outcome by the facts, with what the claims show about the answer: facts only say what was retrieved."""
-    if outcome.cause or (outcome.undecided and outcome.right_by != "nothing"):
-        return outcome
-    # If the words of the answer are those of the reference, its claims are there.
-    found = [one for one in by_claims.findings if one.cause.part != "retriever"]
-    if outcome.right_by == "words":
-        found = [one for one in found if one.kind != "reference claim"]
-    known = outcome.findings + tuple(one for one in found if one.cause.fails or by_claims.tally is None)
-    is_open = outcome.undecided and by_claims.tally is not None and not any(one.cause.fails for one in known)
-    return replace(outcome, findings=known, undecided=outcome.undecided if is_open else "")
 
 
 def _lacking(case: Case, *names: str) -> tuple[str, ...]:

@@ -104,6 +104,8 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     best = max(chances, key=chances.__getitem__)
     best = MISREAD if best is IGNORED and says_opposite(case) else best
     rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
+    if rated and rated[0].kind == "fact":  # The facts show what was not retrieved.
+        return replace(outcome, findings=(replace(rated[0], probability=chances[best]), *rated[1:]))
     if outcome.status == "look" and not _is_shown(case, best):
         return replace(outcome, findings=tuple(one for one in rated if not one.cause.fails))
     named, shown = [one for one in rated if _family(one) is best], _show(case, best, chances[best])

@@ -83,8 +83,8 @@ def judge_row(case: Case, outcome: Outcome) -> float | None:
         if outcome.undecided:
             return None
         return _FOUND if any(one.cause is not UNSUPPORTED for one in found) else _UNFOUNDED if found else _NONE
-    if outcome.right_by == "words":
-        # The differing words decide; the local judge is not as sure. Right words say nothing about claims next to them.
+    if outcome.right_by == "words" and (outcome.seen_by == "facts" or word_of(chance) == "look"):
+        # The differing words decide if the local judge, which read the claims, is not sure. Right words say nothing about claims next to them.
         signs = signs_of(case)
         is_founded = signs.get("either_least", signs.get("chunks_least", 0.0)) >= 0.0
         return max(chance, _FOUND) if not outcome.seems_right else min(chance, _NONE) if is_founded else chance

@@ -135,7 +135,7 @@ def labels(
     say: list[str] = option(
         [],
         "--set",
-        "Label the answer of a row: q7=right, partly, wrong or skipped. Repeatable.",
+        "Label the answer of a row: q7=right, partly, wrong or skipped; q7=none removes your label. Repeatable.",
         DATA,
         metavar="ROW=LABEL",
     ),
@@ -189,7 +189,7 @@ def _set_labels(runs: list[str], pairs: list[str], author: str, out: str) -> Non
     from ragstone.analysis.explain import find_row
     from ragstone.analysis.label_use import sample_key
     from ragstone.analysis.sample_evidence import read_case
-    from ragstone.storage.human_labels import HumanLabel, write_label
+    from ragstone.storage.human_labels import ANSWER_VALUES, HumanLabel, remove_label, write_label
     from ragstone.storage.places import open_place
     from ragstone.storage.runs import read_table
 
@@ -197,12 +197,17 @@ def _set_labels(runs: list[str], pairs: list[str], author: str, out: str) -> Non
         raise UsageError("--set needs the run of the answers: ragstone labels --run RUN --set ROW=right")
     run = find_run(runs[0], out)
     ids = read_table(run.folder.samples, ["id"])["id"]
-    for pair in pairs:
-        row, _, value = pair.rpartition("=")
-        sample = read_case(run, find_row(ids, row)).sample
+    chosen = [(find_row(ids, row), value) for row, _, value in (pair.rpartition("=") for pair in pairs)]
+    if unknown := {value for _, value in chosen} - {*ANSWER_VALUES, "none"}:
+        raise UsageError(f"'{min(unknown)[:40]}' is not a label. Choose from: {', '.join(ANSWER_VALUES)}, none.")
+    for row, value in chosen:
+        sample = read_case(run, row).sample
         label = HumanLabel(sample_key(sample), "answer", author or getuser(), value, run=run.id, run_name=run.name)
         label = replace(label, sample_id=sample.id, question=sample.question or "", answer=sample.answer or "")
-        write_label(open_place(out), label)
+        if value == "none":
+            remove_label(open_place(out), label.author, label.key)
+        else:
+            write_label(open_place(out), label)
 
 
 def join_labels(

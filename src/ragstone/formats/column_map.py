@@ -6,6 +6,7 @@ import dataclasses
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 
 from ragstone.data.schema import FIELDS
 from ragstone.data.types import Chunk
@@ -24,6 +25,7 @@ from ragstone.formats.column_guess import (
 from ragstone.formats.column_names import SURE, read_name
 from ragstone.formats.column_profile import ColumnProfile
 from ragstone.formats.loose_contexts import OneTexts, parse_list
+from ragstone.formats.reports import Report
 from ragstone.formats.sources import GROUP, Source
 
 # Formats whose rows are the samples; the others find their fields themselves.
@@ -142,6 +144,8 @@ def _doubts(source: Source, taken: dict[str, str], guess: Guess) -> list[str]:
 def _explain(source: Source, guess: Guess, taken: Mapping[str, str]) -> UnknownColumnsError:
     shown = listed(sorted(source.columns))
     text = f"cannot detect the format of {source}. Its columns are {shown}; ours are question, answer, contexts, references and more."
+    list(islice(source.rows(report := Report()), ROWS_PROFILED))
+    text += "".join(f" {one.where} {one.message}." for one in report.problems[:1])
     if not guess.all:
         return UnknownColumnsError(f"{text} Name the columns: --map question=COLUMN --map answer=COLUMN")
     for ours, names in guess.rivals.items():

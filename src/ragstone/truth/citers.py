@@ -56,6 +56,9 @@ _PRONOUN_FIRST = re.compile(
     r"(?:It|They|He|She|This|These|That|Those|Its|Their|His|Her|Both|After that|In that case)\b"
 )
 _HEADING = re.compile(r"#{1,6}\s|(\*\*|__)[^*_\n]+\1:?$")
+# The first words of a reference that answer the question but are found in any table.
+_NONE_FIRST = re.compile(r"(?:none|never|nothing|nein|ja|not \w+)[.,;:!]\s+(?=\S)", re.IGNORECASE)
+_FIRST_CELL = re.compile(r"\|?\s*([^|]*\w[^|]*)\|[^|]*\||<tr\b[^>]*>\s*<t[hd]\b[^>]*>(.*?)</t[hd]>", re.IGNORECASE)
 _STOPS = tuple(".!?…:;,。！？；：")
 _MOST_HEADING_WORDS = 8
 
@@ -147,6 +150,8 @@ def quotable(text: str) -> Iterator[Piece]:
             heads = heads or line
             continue
         heads, plain, is_item = "", plain_text(line), BULLET.match(line) is not None
+        if "<th" in line and "<td" not in line:
+            continue
         if _is_heading(line, following):
             heading, lead, before = plain.strip(" :"), "", ""
         elif line.endswith((":", "：")):
@@ -175,7 +180,7 @@ def answer_parts(answer: str) -> list[str]:
     """The statements of an answer, without `Yes` and `No` in front; a refusal states nothing."""
     if find_refusal(answer):
         return []
-    yes = YES_OR_NO.match(answer)
+    yes = YES_OR_NO.match(answer) or _NONE_FIRST.match(answer)
     known = answer[yes.end() :] if yes else answer
     parts = [as_sentence(part) for statement in statements("", known) for part in statement.split("; ")]
     return parts or [answer]
@@ -239,14 +244,16 @@ class LocalCiter:
             cited = await self._cite_part(question, part, pieces) if pieces else {}
             if more and all((support.sure or 0.0) < SURE for support in cited.values()):
                 near = more.nearest(f"{question} {part}", texts)
-                other = await self._cite_part(question, part, near) if near else {}
+                other = await self._cite_part(question, part, near, *pieces) if near else {}
                 if any(support.supports and (support.sure or 0.0) >= SURE for support in other.values()):
                     cited = other
             for text, support in cited.items():
                 found[text] = max(support, found.get(text, support))
         return found
 
-    async def _cite_part(self, question: str, part: str, pieces: Sequence[Piece]) -> dict[str, Support]:
+    async def _cite_part(self, question: str, part: str, pieces: list[Piece], *rivals: Piece) -> dict[str, Support]:
+        asked, wanted = content_stems(question), content_stems(f"{question} {part}")
+        pieces = [piece for piece in pieces if not _is_other_row(piece.text, asked, wanted)] or pieces
         scores = _lexical(question, part, [piece.text for piece in pieces])
         if self._embedder:
             readings = [piece.reading for piece in pieces]
@@ -258,6 +265,9 @@ class LocalCiter:
         chosen = _choose(question, part, [ranked[best], *(piece for piece in ranked if piece is not ranked[best])])
         sure, chosen = await self._fewest(question, part, chosen, alone[best])
         near = shares_topic(" ".join(piece.reading for piece in chosen), question, part)
+        own = len(wanted & content_stems(" ".join(piece.reading for piece in chosen)))
+        if any(len(wanted & content_stems(piece.reading)) > 2 * own for piece in (*pieces, *rivals)):
+            sure = min(sure, SURE - 0.01)  # A piece with more words of the question and the answer is a rival.
         support = Support(sure >= self._least and near, round(sure, 3), not near)
         return dict.fromkeys((piece.text for piece in chosen), support)
 
@@ -302,6 +312,14 @@ class LocalCiter:
             min(one, _NO_NUMBER) if numbers.isdisjoint(_numbers(text)) and numbers else one
             for one, text in zip(sure, texts, strict=True)
         ]
+
+
+def _is_other_row(text: str, asked: frozenset[str], wanted: frozenset[str]) -> bool:
+    """Whether a table row has no word of the question, and its first cell none of the answer; compounds contain their parts."""
+    if not (cell := _FIRST_CELL.match(text)) or asked & content_stems(text):
+        return False
+    label = [word for word in content_stems(cell[1] or cell[2]) if len(word) > 2]
+    return bool(label) and not any(one in other or other in one for one in label for other in wanted if len(other) > 2)
 
 
 async def _nearness(embedder: LocalEmbedder, claim: str, listed: Sequence[str]) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,18 +38,11 @@ _REFERENCE_EVIDENCE = (
 
 
 def read_with_truth(
-    data: Any,
-    truth: str | Version,
-    root: str = "ragstone-store",
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    split_contexts: str | None = None,
-    encoding: str | None = None,
+    data: Any, truth: str | Version, root: str = "ragstone-store", *reading: Any, **options: Any
 ) -> TruthReader:
-    """Data joined with a version of ground truth, for `ragstone.evaluate`; `truth` is `NAME` or `NAME@3`."""
+    """Data, read as by `open_reader`, joined with a version of ground truth; `truth` is `NAME` or `NAME@3`."""
     version = TruthStore(root).read(*parse_reference(truth)) if isinstance(truth, str) else truth
-    reader = TruthReader(open_reader(data, format, columns, limit, split_contexts, encoding), version)
+    reader = TruthReader(open_reader(data, *reading, **options), version)
     reader.options += ["--truth", version.info.reference]
     return reader
 
@@ -98,15 +91,18 @@ class CaseMatcher:
         self._met: set[str] = set()
         self._how: Counter[str] = Counter()
 
-    def find(self, name: str, question: str | None, documents: Sequence[str] | None) -> Case | None:
-        """The case with the same id and question, otherwise the same question and documents, otherwise the same id."""
+    def find(
+        self, name: str, question: str | None, documents: Sequence[str] | None, shared: bool = False
+    ) -> Case | None:
+        """The case with the same id and question, otherwise the same unshared question and documents, otherwise the same id."""
         own = self._by_id.get(name)
         asked = None if question is None else question_key(question)
         if own is not None and asked in (None, question_key(own.question)):
             return self._count("by_id", own)
         same = [] if asked is None else _same_documents(self._by_question.get(asked, []), frozenset(documents or ()))
-        if same:
+        if same and not shared and all(case.references == same[0].references for case in same):
             return self._count("by_question", same[0])
+        self._how["shared_questions"] += bool(same) and own is None
         if own is not None:
             self._how["asked_otherwise"] += 1
             return self._count("by_id", own)
@@ -139,6 +135,8 @@ class CaseMatcher:
         samples = counts["by_id"] + counts["by_question"] + counts["samples_without_case"]
         if lone := counts["samples_without_case"]:
             yield f"{lone:,} of {samples:,} samples have no case in {truth}: they have no ground truth"
+        if shared := self._how["shared_questions"]:
+            yield f"{shared:,} of them share a question with others; conversations match by id only, such as c7#2"
         if unused := counts["cases_without_sample"]:
             names = [" ".join(name.split())[:40] for name in self._by_id if name not in self._met]
             some = ", ".join(names[:3]) + ", …" * (unused > 3)
@@ -163,10 +161,14 @@ def _waits(case: Case) -> bool:
 
 def _join_batch(batch: pa.RecordBatch, matcher: CaseMatcher) -> pa.RecordBatch:
     """The samples of a batch with the ground truth of their cases."""
-    old = {name: batch.column(name).to_pylist() for name in ("id", "question", "documents", "references", "metadata")}
-    cases = [matcher.find(*key) for key in zip(old["id"], old["question"], old["documents"], strict=True)]
+    names = ("id", "question", "documents", "references", "metadata", "history")
+    old = {name: batch.column(name).to_pylist() for name in names}
+    # The question of several conversations does not match alone.
+    asked = Counter(question for question, _ in set(zip(old["question"], map(str, old["history"]), strict=True)))
+    keys = zip(old["id"], old["question"], old["documents"], strict=True)
+    cases = [matcher.find(*key, asked[key[1]] > 1) for key in keys]
     truth = samples_table([Sample("") if case is None else case.as_sample() for case in cases])
-    new = {name: truth.column(name).to_pylist() for name in ("documents", "references", "metadata")}
+    new = {name: truth.column(name).to_pylist() for name in names[2:5]}
     columns = {name: truth.column(name).combine_chunks() for name in TRUTH_FIELDS}
     pairs = {name: list(zip(new[name], old[name], strict=True)) for name in new}
     merged = {"documents": [ours or own for ours, own in pairs["documents"]]}

@@ -12,12 +12,14 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from ragstone.analysis.alignment import MADE_ID
 from ragstone.data.codec import arrow_type, decoder, encoder
 from ragstone.data.dataset import Dataset, view_samples
 from ragstone.data.types import Chunk, Fact, Sample
 from ragstone.errors import UsageError
 from ragstone.formats import Reader
 from ragstone.formats.conversations import CONVERSATION_NAMES
+from ragstone.text.questions import question_key
 from ragstone.text.refusals import find_refusal
 
 # The provenance of a case whose reference is an unchecked answer of the system.
@@ -107,10 +109,6 @@ class Case:
             metadata=self.metadata if self.weight is None else {**self.metadata, "weight": self.weight},
         )
 
-    def with_facts(self, facts: list[TruthFact]) -> Case:
-        """A copy with other facts."""
-        return replace(self, facts=facts)
-
 
 _HINTS = typing.get_type_hints(Case)
 CASES = pa.schema([pa.field(name, arrow_type(hint), nullable=name != "id") for name, hint in _HINTS.items()])
@@ -177,6 +175,10 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
         fields.add("references")
         cases = [replace(case, references=[answer or ""]) for case, answer in zip(cases, answers, strict=True)]
         notes.append("there are no chunks and no references, so the answers count as the right ones")
+    answered = {question_key(case.question): case.references for case in cases}
+    if other := [case.id for case in cases if case.references != answered[question_key(case.question)]]:
+        how = "matches by id only: add a column id, or conversation and turn"
+        notes.append(f"'{other[0]}' has the same question as another row and another reference; it {how}")
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")
@@ -184,9 +186,11 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
 
 
 def _with_question(sample: Sample, questions: Mapping[str, str | None]) -> Sample:
-    """The sample with the question of its id, which may be in columns of the conversation and the turn."""
+    """The sample with the id of its turn, such as `c7#2`, if it has none of its own, and the question of its id."""
     about = sample.metadata or {}
-    turns = (f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about)
+    turns = [f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about]
+    if "turn" in about and turns and MADE_ID.fullmatch(sample.id):
+        sample = replace(sample, id=turns[0])
     found = None if sample.question else next((one for one in (sample.id, *turns) if questions.get(one)), None)
     return replace(sample, id=found, question=questions[found]) if found else sample
 

@@ -28,7 +28,7 @@ from ragstone.truth.citers import SURE, JudgeCiter, TextPool, open_local_citer
 from ragstone.truth.extract import Extracted, Extraction, add_facts, ask_cases, check_all
 from ragstone.truth.join import CaseMatcher, TruthReader
 from ragstone.truth.llm_tasks import Work, opened_judge
-from ragstone.truth.model import Case, TruthFact, case_from_sample
+from ragstone.truth.model import Case, case_from_sample
 from ragstone.truth.store import Lineage, TruthStore, Version, VersionInfo, parse_reference
 
 SUFFIX = "-facts"
@@ -81,15 +81,16 @@ def read_with_facts(open_data: Callable[[], Reader], request: FactsRequest) -> t
     """The data with its own facts and those found for it. It is read twice, by two readers."""
     reader = open_data()
     samples = [sample for batch in reader.batches() for sample in view_samples(batch)]
-    earlier = _earlier(request, reader.name, samples)
-    stored = [] if earlier.version is None else earlier.version.cases
+    name, earlier = _earlier(request, reader.name, samples)
+    stored = [] if earlier is None else earlier.cases
     base = stored if request.truth else _updated(stored, samples)
     cases = _with_chunks(base, samples)
     if not any(case.accepted_facts or _lack(case) is None for case in cases):
         raise UsageError(NO_FACTS)
-    made = run_to_end(_extract([case for case in cases if not _is_settled(case)], cases, request))
+    undecided = [case for case in cases if all(fact.standing == "proposed" for fact in case.facts)]
+    made = run_to_end(_extract(undecided, cases, request))
     after = _merged(base, made)
-    version = _saved(request, earlier, after, made, reader.name)
+    version = _saved(request, name, earlier, after, made, reader.name)
     found = _summary(cases, after, version.info.reference if request.store else "")
     joined = TruthReader(open_data(), version)
     joined.about_facts = asdict(found)
@@ -97,34 +98,26 @@ def read_with_facts(open_data: Callable[[], Reader], request: FactsRequest) -> t
     return joined, found
 
 
-@dataclass(frozen=True)
-class _Earlier:
-    """The ground truth for the facts: its name, and its newest version if there is one."""
-
-    name: str
-    version: Version | None = None
-
-
-def _earlier(request: FactsRequest, data: str, samples: Sequence[Sample]) -> _Earlier:
-    """The ground truth that the user names, or that has facts for most of these questions; otherwise a new name."""
+def _earlier(request: FactsRequest, data: str, samples: Sequence[Sample]) -> tuple[str, Version | None]:
+    """The newest version of what the user names (also as NAME@1), or of facts for most of these questions; else a new name."""
     store = request.store
     if store is None:
-        return _Earlier(SUFFIX)
+        return SUFFIX, None
     if request.truth is not None:
-        version = store.read(*parse_reference(request.truth))
-        return _Earlier(version.info.name, version)
+        version = store.read(parse_reference(request.truth)[0])
+        return version.info.name, version
     asked = {(sample.id, question_key(sample.question or "")) for sample in samples}
     names = store.names()
     for name in (name for name in names if name.endswith(SUFFIX)):
         table = read_table(store.table(name, store.newest(name) or 1), ["id", "question"])
         pairs = zip(table["id"].to_pylist(), table["question"].to_pylist(), strict=True)
         if 2 * len(asked & {(case, question_key(question)) for case, question in pairs}) > len(asked):
-            return _Earlier(name, store.read(name))
+            return name, store.read(name)
     stem = re.sub(r"[^\w.-]+", "-", PurePath(data.split(" ", maxsplit=1)[0]).name.split(".")[0]).strip("-.") or "data"
     name, number = f"{stem}{SUFFIX}", 2
     while name in names:
         name, number = f"{stem}-{number}{SUFFIX}", number + 1
-    return _Earlier(name)
+    return name, None
 
 
 def _updated(stored: Sequence[Case], samples: Sequence[Sample]) -> list[Case]:
@@ -157,11 +150,6 @@ def _with_chunks(cases: Sequence[Case], samples: Sequence[Sample]) -> list[Case]
     return list(found.values())
 
 
-def _is_settled(case: Case) -> bool:
-    """Whether a case has accepted facts, or rejected ones: the user decided on them."""
-    return any(fact.standing in ("accepted", "rejected") for fact in case.facts)
-
-
 async def _extract(cases: Sequence[Case], everything: Sequence[Case], request: FactsRequest) -> Extraction:
     if not _writes_text(request.work.judge):
         return await _extract_with(open_local_citer(), cases, everything, request, {})
@@ -190,7 +178,10 @@ async def _extract_with(
         others = [pool.source(text) for text in cited if not any(text in own for own in texts)]
         added = [chunks[text] for text in dict.fromkeys(others) if text is not None]
         found = check_all(replace(case, passages=[*passages_of(case), *added]), cited)
-        return replace(found, facts=[_accept_if_sure(fact) for fact in found.facts])
+        # A judge model names citations without a confidence; they are verbatim in a chunk.
+        sure = [fact.confidence is None or fact.confidence >= SURE for fact in found.facts]
+        pairs = zip(found.facts, sure, strict=True)
+        return replace(found, facts=[replace(one, standing="accepted") if is_sure else one for one, is_sure in pairs])
 
     found, skipped, failed, calls = await ask_cases(cases, _lack, ask, request.work, request.report)
     return Extraction(found, skipped, failed, citer.signature, prompts, calls)
@@ -204,12 +195,6 @@ def _lack(case: Case) -> str | None:
     return None if any(passage.text.strip() for passage in passages_of(case)) else "no contexts"
 
 
-def _accept_if_sure(fact: TruthFact) -> TruthFact:
-    """A judge model names citations without a confidence; they are verbatim in a chunk, and accepted."""
-    is_sure = fact.confidence is None or fact.confidence >= SURE
-    return replace(fact, standing="accepted") if is_sure else fact
-
-
 def _merged(base: Sequence[Case], made: Extraction) -> list[Case]:
     """The cases with the new facts. Only a case with new facts gets chunks: others would grow with every run."""
     chunks = {row.case.id: row.case.passages for row in made.found if row.facts}
@@ -217,22 +202,20 @@ def _merged(base: Sequence[Case], made: Extraction) -> list[Case]:
     return [replace(case, passages=chunks[case.id]) if case.id in chunks else case for case in merged]
 
 
-def _saved(request: FactsRequest, earlier: _Earlier, cases: list[Case], made: Extraction, data: str) -> Version:
+def _saved(
+    request: FactsRequest, name: str, earlier: Version | None, cases: list[Case], made: Extraction, data: str
+) -> Version:
     """The newest version if nothing is new, otherwise the next one."""
-    if earlier.version is not None and cases == earlier.version.cases:
-        return earlier.version
+    if earlier is not None and cases == earlier.cases:
+        return earlier
     if request.store is None:
-        return _unsaved(earlier.name, cases)
-    parent = earlier.version.info.number if earlier.version else None
+        return Version(VersionInfo(name, 1, "", "", "", None, len(cases), "", Lineage()), cases)
+    parent = earlier.info.number if earlier else None
     tools = {"extractor": made.signature, "least_confidence": SURE}
     lineage = Lineage([data], tools, made.prompts, made.counts)
     note = f"facts accepted by ragstone run --facts, confidence from {SURE:g}"
-    info = request.store.save(earlier.name, cases, author=request.author, note=note, parent=parent, lineage=lineage)
+    info = request.store.save(name, cases, author=request.author, note=note, parent=parent, lineage=lineage)
     return Version(info, cases)
-
-
-def _unsaved(name: str, cases: list[Case]) -> Version:
-    return Version(VersionInfo(name, 1, "", "", "", None, len(cases), "", Lineage()), cases)
 
 
 def _summary(before: Sequence[Case], after: Sequence[Case], truth: str) -> NeededFacts:

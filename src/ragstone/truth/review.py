@@ -57,8 +57,7 @@ class Choice:
     @property
     def is_limited(self) -> bool:
         """Whether it names cases or filters by more than the standing."""
-        limits = (self.least, self.most)
-        return bool(self.cases or self.kinds or self.provenances) or any(limit is not None for limit in limits)
+        return bool(self.cases or self.kinds or self.provenances) or (self.least, self.most) != (None, None)
 
 
 def items_of(case: Case) -> Iterator[Item]:

@@ -36,14 +36,14 @@ def deciding_steps(diagnosis: Diagnosis, info: RunInfo) -> list[Step]:
     about = info["dataset"]
     # Runs of 0.1.0 have only the path.
     data, present = about.get("arguments") or [str(about.get("path") or "DATA")], about.get("present") or {}
-    steps = []
-    if {"references", "contexts"} <= present.keys() and "facts" not in present and "--facts" not in data:
-        steps.append(Step(("run", *data, "--facts"), "finds facts in the references, which may decide it"))
+    facts = Step(("run", *data, "--facts"), "finds facts in the references: whether their chunks were retrieved")
+    lacks_facts = {"references", "contexts"} <= present.keys() and "facts" not in present and "--facts" not in data
+    steps = [facts] if lacks_facts else []  # They change fewer statuses than labels do.
     if "answer" in present:
         if sum(bool(outcome.labelled_by) for outcome in diagnosis.outcomes) >= LEAST_LABELS:
-            steps.append(Step(("agree", info.name, "--calibrate"), "calibrates the judge with your labels"))
+            steps.insert(0, Step(("agree", info.name, "--calibrate"), "calibrates the judge with your labels"))
         else:
-            steps.append(Step(("view",), "opens the viewer: label some answers, keys 1, 2, 3"))
+            steps.insert(0, Step(("view",), "opens the viewer: label some answers, keys 1, 2, 3"))
         judges = [name for metric in info.metrics for name in metric.signature.llms]
         if any(LARGE in name for name in judges):
             quote = ("run", *data, "--judge", "openai/gpt-4o-mini", "--quote")

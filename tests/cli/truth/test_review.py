@@ -90,3 +90,12 @@ def test_an_unclear_choice_is_refused(cli, fares, words, message):
     assert done.code != 0
     assert message in done.err
     assert fares.newest("fares") == 1
+
+
+def test_reject_names_the_cases_whose_accepted_facts_stay(cli, fares):
+    cli("truth", "accept", "fares", "fare", "--fact", "1")
+    done = cli("truth", "reject", "fares", "fare")
+    assert "accepted facts of fare stay; to reject them: ragstone truth reject fares fare --kind citation" in done.err
+    assert standings(fares)[1][0] == "accepted"
+    assert cli("truth", "reject", "fares", "fare", "--kind", "citation", "--status", "accepted").err == ""
+    assert standings(fares)[1][0] == "rejected"

@@ -212,3 +212,50 @@ def test_answers_of_a_system_are_not_the_right_ones(cli, tmp_path, monkeypatch):
         "".join(json.dumps(row) + "\n" for row in [*rows[:2], {**rows[2], "references": ["It is."]}])
     )
     assert "count as the right ones" not in cli("truth", "import", "plain.jsonl", "plain").err
+
+
+def test_cases_without_right_answers_are_not_proposed_for_scoring(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "asked.jsonl", [{"id": "1", "question": "Where is the lift?"}])
+    cli("truth", "import", "asked.jsonl", "desk")
+    shown = cli("truth", "show", "desk")
+    assert "ragstone view ragstone-store   (write the right answers: no case has one yet)" in shown.out
+    assert "run DATA" not in shown.out
+
+
+FERRIES = [
+    {
+        "conversation_id": name,
+        "messages": [
+            {"role": "user", "content": f"Is there a ferry to {island}?"},
+            {"role": "assistant", "content": "Yes."},
+            {"role": "user", "content": "What does it cost?"},
+            {"role": "assistant", "content": f"{price} crowns."},
+        ],
+    }
+    for name, island, price in (("c1", "Runde", 40), ("c2", "Utsira", 90))
+]
+
+
+def test_references_of_turns_match_by_conversation_and_turn(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "chats.jsonl", FERRIES)
+    (tmp_path / "right.csv").write_text(
+        "conversation,turn,question,reference\nc1,2,What does it cost?,40 crowns\nc2,2,What does it cost?,90 crowns\n"
+    )
+    cli("truth", "import", "right.csv", "turns")
+    found = json.loads(cli("run", "chats.jsonl", "--truth", "turns", "-m", "token_f1", "--json").out)
+    assert found["truth"]["by_id"] == 2
+    assert next(row["mean"] for row in found["summary"] if row["metric"] == "token_f1") == 1.0
+    # A bare question may be that of another conversation.
+    (tmp_path / "bare.csv").write_text(
+        "question,reference\nWhat does it cost?,40 crowns\nIs there a ferry to Runde?,Yes\n"
+    )
+    cli("truth", "import", "bare.csv", "bare")
+    printed = cli("run", "chats.jsonl", "--truth", "bare", "-m", "token_f1", "--json")
+    assert json.loads(printed.out)["truth"]["samples_without_case"] == 3
+    assert "2 of them share a question with others" in printed.err
+    (tmp_path / "bare.csv").write_text(
+        "question,reference\nWhat does it cost?,40 crowns\nWhat does it cost?,90 crowns\n"
+    )
+    assert "has the same question as another row and another reference" in cli("truth", "import", "bare.csv", "two").err

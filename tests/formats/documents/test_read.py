@@ -182,3 +182,14 @@ def test_a_locked_pdf_says_so(tmp_path) -> None:
     with (tmp_path / "locked.pdf").open("wb") as file:
         writer.write(file)
     assert "locked with a password" in read_documents([str(tmp_path)]).problems[0].reason
+
+
+def test_a_fragment_of_a_web_page_is_a_web_page(tmp_path) -> None:
+    (tmp_path / "hours.html").write_text(
+        "<h2>Opening hours</h2>\n<table><tr><td>Monday</td><td>9 to 17</td></tr></table>"
+    )
+    (tmp_path / "code.html").write_text("x < y")
+    found = read_documents([str(tmp_path)])
+    assert [document.source for document in found.documents] == ["hours.html"]
+    assert [problem.source for problem in found.problems] == ["code.html"]
+    assert [section.heading for section in found.documents[0].sections] == ["Opening hours"]

@@ -18,7 +18,7 @@ def root(tmp_path_factory):
     changed[0] = replace(
         changed[0], question="When does the last boat leave Orlsay?", references=["At 21:40.", "18:10."]
     )
-    changed[1] = changed[1].with_facts([*changed[1].facts[1:], TruthFact("Children under 12 pay")])
+    changed[1] = replace(changed[1], facts=[*changed[1].facts[1:], TruthFact("Children under 12 pay")])
     truths.save(found, "ferry", [*changed[:2], replace(changed[2], id="f4")], "Grace", "ask about winter", 1)
     truths.save(found, "hostile", truths.hostile(), EVIL, EVIL)
     truths.save(found, "many", truths.many(10_500))
@@ -65,7 +65,7 @@ def harbour(serve, harbour_root, scored):
     """Two versions: in the second no case has a fact that stands anywhere, and one question reads otherwise."""
     cases = [case_from_sample(sample) for sample in scored.samples]
     truths.save(harbour_root, "harbour", cases)
-    changed = [case.with_facts([TruthFact("whales are fish of the moon")]) for case in cases]
+    changed = [replace(case, facts=[TruthFact("whales are fish of the moon")]) for case in cases]
     changed[0] = replace(changed[0], question="Otherwise?")
     truths.save(harbour_root, "harbour", changed, "Grace", "", 1)
     truths.save(harbour_root, "unlike", truths.ferry())

@@ -50,7 +50,7 @@ def test_answers_are_written_one_by_one():
 def test_a_fact_is_written_with_its_status():
     fact = BASE.facts[0]
     ours, theirs = replace(fact, note="mine"), replace(fact, note="theirs", standing="proposed")
-    merged, shown = conflict_of(BASE.with_facts([ours]), BASE.with_facts([theirs]))
+    merged, shown = conflict_of(replace(BASE, facts=[ours]), replace(BASE, facts=[theirs]))
     assert [field["value"] for field in shown["inputs"]] == ["It is deep", "accepted"]
     assert write(merged, "It is deep", "rejected").facts == [replace(ours, standing="rejected")]
     assert write(merged, "It is very deep", "accepted").facts == [
@@ -63,7 +63,7 @@ def test_a_fact_is_written_with_its_status():
 
 def test_a_fact_that_we_removed_starts_from_theirs():
     theirs = replace(BASE.facts[0], standing="proposed")
-    merged, shown = conflict_of(BASE.with_facts([]), BASE.with_facts([theirs]))
+    merged, shown = conflict_of(replace(BASE, facts=[]), replace(BASE, facts=[theirs]))
     assert [field["value"] for field in shown["inputs"]] == ["It is deep", "proposed"]
     assert write(merged, "It is deep", "accepted").facts == [replace(theirs, standing="accepted")]
 

@@ -119,7 +119,7 @@ def test_facts_collide_one_by_one(client, secret, root):
     cases = truths.ferry()
     facts = cases[1].facts
     hers = [replace(facts[0], note="hers"), *facts[1:2], replace(facts[2], standing="rejected"), facts[3]]
-    cases[1] = cases[1].with_facts(hers)
+    cases[1] = replace(cases[1], facts=hers)
     truths.save(root, "ferry", cases, "Grace", "", 1)
     mine = [vars_of(replace(facts[0], note="mine")), vars_of(replace(facts[1], standing="accepted"))]
     edits = {"f2": {"facts": [*mine, vars_of(facts[3])]}}

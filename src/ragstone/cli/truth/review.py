@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from ragstone.cli.options import DATA, argument, option, shared
-from ragstone.cli.output import command_line, next_steps, print_json
+from ragstone.cli.output import command_line, next_steps, print_json, remark
 from ragstone.cli.truth.options import NAME, author_or_user, open_store
 from ragstone.errors import UnknownNameError, UsageError
-from ragstone.views.phrases import one_line
+from ragstone.views.phrases import counted, one_line
 
 if TYPE_CHECKING:
     from ragstone.truth.citations.check import CitationCheck
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragstone.truth.store import Version
 
 _SHOWN = 20
+_NOUNS = {"unanswerable": "unanswerable question"}
 _WIDTH = 90
 _STATUSES = ("proposed", "accepted", "rejected")
 _CASES = argument("[CASE]...", "Ids of cases.", None)
@@ -58,7 +59,7 @@ def accept(
     """
     from ragstone.truth.review import Choice, Decision, choose, find_lost
 
-    choice = Choice(cases or (), _positions(fact), kind, provenance, min_confidence, max_confidence, status)
+    choice = Choice(cases or (), [at - 1 for at in fact], kind, provenance, min_confidence, max_confidence, status)
     version = _read(name, choice, all, out)
     chosen = choose(version.cases, choice)
     lost = {} if not_found else find_lost(version.cases, chosen)
@@ -86,13 +87,17 @@ def reject(
     """Reject proposed facts and answers, as a new version. They stay stored but never count."""
     from ragstone.truth.review import Choice, Decision, choose, find_lost
 
-    choice = Choice(cases or (), _positions(fact), kind, provenance, min_confidence, max_confidence, status)
+    choice = Choice(cases or (), [at - 1 for at in fact], kind, provenance, min_confidence, max_confidence, status)
     version = _read(name, choice, all or not_found, out)
     chosen = choose(version.cases, choice)
     if not_found:
         chosen = list(find_lost(version.cases, chosen))
     outcome = _Outcome(version, Decision(chosen, "rejected"), {})
     _finish(outcome, None if dry_run else author_or_user(author), note, out, json)
+    accepted = choose(version.cases, replace(choice, standing="accepted")) if cases and status == "proposed" else []
+    if kept := sorted({item.case for item in accepted if item.position >= 0}):
+        again = command_line("truth", "reject", name, *kept, kind="citation", status="accepted", out=out)
+        remark(f"accepted facts of {', '.join(kept)} stay; to reject them: {again}")
 
 
 @dataclass(frozen=True)
@@ -111,10 +116,6 @@ class _Outcome:
             self.decision.standing: [_as_json(item) for item in self.decision.items],
             "not_found": [{**_as_json(item), "why": check.why} for item, check in self.lost.items()],
         }
-
-
-def _positions(facts: Iterable[int]) -> list[int]:
-    return [number - 1 for number in facts]
 
 
 def _read(name: str, choice: Choice, everything: bool, out: str) -> Version:
@@ -145,9 +146,10 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
         print_json(outcome.as_json(saved))
         return
     if items:
-        counts = ", ".join(_count(kind, count) for kind, count in Counter(item.kind for item in items).items())
-        cases = len({item.case for item in items})
-        click.echo(f"{standing}: {counts}, in {cases:,} case{'s' if cases != 1 else ''}")
+        counts = ", ".join(
+            counted(count, _NOUNS.get(kind, kind)) for kind, count in Counter(one.kind for one in items).items()
+        )
+        click.echo(f"{standing}: {counts}, in {counted(len({item.case for item in items}), 'case')}")
         _show(items)
         doubtful = sum(item.confidence is not None and item.confidence < SURE for item in items)
         if doubtful and standing == "accepted":
@@ -162,11 +164,6 @@ def _finish(outcome: _Outcome, author: str | None, note: str, out: str, json: bo
         next_steps((command_line("truth", "diff", saved, out=out), "see the changes"))
     elif items:
         click.echo("nothing was saved (--dry-run)")
-
-
-def _count(kind: str, count: int) -> str:
-    noun = "unanswerable question" if kind == "unanswerable" else kind
-    return f"{count:,} {noun}{'s' if count != 1 else ''}"
 
 
 def _save(outcome: _Outcome, author: str, note: str, out: str) -> str:

@@ -62,9 +62,11 @@ def _find(version: Version, name: str) -> Case:
 
 
 def _next_step(reference: str, cases: list[Case], out: str) -> tuple[str, str]:
-    """Facts have citations to check."""
+    """Facts have citations to check; cases without right answers score nothing."""
     if any(case.facts for case in cases):
         return command_line("truth", "check", reference, out=out), "check the citations"
+    if not any(case.references or case.relevance or case.answerable is False for case in cases):
+        return command_line("view", out), "write the right answers: no case has one yet"
     return command_line("run", "DATA", truth=reference, out=out), "score answers against it"
 
 

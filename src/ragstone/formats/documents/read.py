@@ -6,6 +6,7 @@ Plain text, Markdown and Word documents are read here; Word tables row by row.
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -126,6 +127,7 @@ _READERS: dict[str, Callable[[bytes], list[Section]]] = {
     "html": read_html,
     "docx": read_docx,
 }
+_TAG = re.compile(rb"<(?:h[1-6]|p|div|section|article|main|table|ul|ol|dl|pre|br|span)\b[^<>]*>", re.IGNORECASE)
 _BY_SIGHT = ("pdf", "docx", "html")
 
 
@@ -185,7 +187,8 @@ def _read(source: str, place: Place, most_bytes: int) -> Document:
     if not data.strip():
         raise UnreadableError("it is empty")
     said = EXTENSIONS.get(_extension(source))
-    kind = _recognise(data) or (said if said in _READERS and said not in _BY_SIGHT else None)
+    fragment = said if said == "html" and _TAG.search(data[:4096]) else None
+    kind = _recognise(data) or fragment or (said if said in _READERS and said not in _BY_SIGHT else None)
     if kind is None and said is not None:  # a file without a known extension is read as text
         raise UnreadableError(
             f"its extension means {said}, but its content is not: it may be damaged or have the wrong extension"

@@ -348,7 +348,7 @@ class TruthCheck:
         for case in cases:
             pairs = [(fact, verdicts.get((case.id, number))) for number, fact in enumerate(case.facts)]
             kept = [_mend(fact, check) for fact, check in pairs if not drop or check is None or check.holds]
-            mended.append(case.with_facts(kept))
+            mended.append(replace(case, facts=kept))
         return mended
 
 

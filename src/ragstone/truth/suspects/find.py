@@ -93,7 +93,7 @@ def _join_numbers(numbers: Iterable[str]) -> str:
 def _find_absent(cases: Sequence[Case], documents: Mapping[str, str] | None) -> Iterator[Suspect]:
     """Cases with accepted citations that are not in their passages, or not in the documents if these are passed."""
     texts = {_file_name(name): (name, text) for name, text in (documents or {}).items()}
-    checked = check_cases([_with_documents(case.with_facts(case.accepted_facts), texts) for case in cases])
+    checked = check_cases([_with_documents(replace(case, facts=case.accepted_facts), texts) for case in cases])
     absent: dict[str, list[Witness]] = {}
     for fact in checked.fallen:
         witness = Witness(fact.document, fact.citation, f"{fact.check.verdict}: {fact.check.why}")

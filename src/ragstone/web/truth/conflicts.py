@@ -85,7 +85,7 @@ def _with_value(case: Case, conflict: Conflict, value: Any) -> Case:
     sides = [side for side in (conflict.base, conflict.ours, conflict.theirs) if side is not None]
     facts, chosen = case.facts, [] if value is None else [value]
     at = next((position for position, fact in enumerate(facts) if fact.text == sides[0].text), len(facts))
-    return case.with_facts([*facts[:at], *chosen, *facts[at + 1 :]])
+    return replace(case, facts=[*facts[:at], *chosen, *facts[at + 1 :]])
 
 
 def _inputs(name: str, conflict: Conflict) -> Iterator[dict[str, Any]]:
