@@ -205,4 +205,4 @@ def test_an_unclear_part_is_named_with_what_people_would_say():
 def test_a_metric_without_a_measured_error_says_so():
     found = make(BAD, GOOD)
     text = draw(full_report(replace(found, readings=(replace(found.readings[0], local=True),)), "x"))
-    assert "the judge's error is not measured" in " ".join(text.split())
+    assert "not checked against labels" in " ".join(text.split())

@@ -199,7 +199,7 @@ def _unsaid(
     there = _ranks(row, YES)
     noise = sorted(_unshared(case, "answer", "reference").intersection(_ranks(row, NO)))
     if noise and verdict == NO and not refused:
-        return NOISE, noise, f"{_chunks_that(noise, 'say')} otherwise, and the answer follows"
+        return NOISE, noise, f"{_chunks_that(noise, 'say')} otherwise, and the answer follows {'it' if len(noise) == 1 else 'them'}"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
         if together and together[number] == YES:
@@ -242,7 +242,7 @@ def _origin(
     if verdict == UNSURE or (not founded and UNSURE in (*row, *together, *earlier)):
         return None
     if not founded and YES in earlier:
-        return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
+        return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it, the reference does not mention it")
     hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
     denied = [] if founded else _ranks(row, NO)
     against = denied if verdict is None else sorted(set(denied) & _unshared(case, "reference", "answer"))
@@ -258,9 +258,8 @@ def _origin(
             return MISREAD, confused, f"{_chunks_that(confused, 'support')} it, and also what the reference says"
         source = f"{_chunks_that(there, 'support')} it" if there else "the chunks support it together"
         if verdict == NO or set(there) & _chunks_of_denied(case, NO):
-            other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
-            return NOISE, there, f"{source} and {other}" if there else source
-        return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
+            return NOISE, there, f"{source}, but the reference says otherwise"
+        return EXTRA, there, f"{source}, the reference does not mention it"
     other = say_otherwise(case, case.claims("answer")[number].text, denied) if denied else ""
     return HALLUCINATED, denied, f"no chunk supports it{f'; {other}' if other else hint}"
 
@@ -284,10 +283,6 @@ def _probability(row: Sequence[Any], cause: Cause) -> float | None:
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:
     return [rank for rank, word in enumerate(row, start=1) if word == verdict] if verdict in row else []
-
-
-def _relevant_chunks(case: Case) -> set[int]:
-    return {rank for row in case.matrix("reference_claims_in_contexts") for rank in _ranks(row, YES)}
 
 
 def _unshared(case: Case, whose: str, other: str) -> set[int]:
