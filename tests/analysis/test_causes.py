@@ -82,7 +82,11 @@ from tests.analysis.making import claim_case, fact_case, matrix, told
         ("no own knowledge: the chunks say it together", claim_case("y", "..", "y", "..", founded_together="y"), []),
         ("hallucinated", claim_case("y", "y", "y.", "y ."), [("hallucinated", "answer claim 2", ())]),
         ("hallucinated and denied", claim_case("y", "y.", "yn", "y. .n"), [("hallucinated", "answer claim 2", (2,))]),
-        ("beyond the reference", claim_case("y", "y.", "y.", "y. .y"), [("beyond the reference", "answer claim 2", (2,))]),
+        (
+            "beyond the reference",
+            claim_case("y", "y.", "y.", "y. .y"),
+            [("beyond the reference", "answer claim 2", (2,))],
+        ),
     ],
 )
 def test_a_cause_from_claims(name, case, findings):
@@ -311,5 +315,7 @@ def test_an_answer_whose_claims_were_not_read_is_not_fully_examined():
 def test_thanks_need_no_chunk():
     welcome = Sample("s", "Thanks!", "You're welcome!", contexts=[])
     assert find_causes(Case(welcome, {"answer_claims": []})).cause is None
+    assert find_causes(Case(welcome, {})).cause is None, "by its words, if no metric read its claims"
+    assert find_causes(Case(replace(welcome, answer="At nine."), {})).cause.name == "nothing retrieved"
     assert find_causes(Case(welcome, {"answer_claims": [Claim("It is open.")]})).cause.name == "nothing retrieved"
     assert find_causes(Case(replace(welcome, answer=""), {"answer_claims": []})).cause.name == "no answer"

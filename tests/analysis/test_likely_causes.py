@@ -168,7 +168,10 @@ def doubtful(answer, support, **fields):
 @pytest.mark.parametrize(
     ("row", "doubt"),
     [
-        (doubtful("Closed.", [0.75, 0.66]), 'nothing clearly wrong: the judge is least sure of answer claim 2: "Closed. 1"'),
+        (
+            doubtful("Closed.", [0.75, 0.66]),
+            'nothing clearly wrong: the judge is least sure of answer claim 2: "Closed. 1"',
+        ),
         (doubtful("Closed.", [0.75, 0.6]), 'no chunk clearly supports answer claim 2: "Closed. 1"'),
         (
             doubtful("I am sorry, I could not find that.", []),

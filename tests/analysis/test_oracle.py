@@ -84,7 +84,9 @@ def test_the_cause_is_the_fate(world, outcomes):
     for sample, outcome in zip(world, outcomes, strict=True):
         if "all" in sample.fates:
             continue
-        found = {(one.kind, one.text): one.cause.name for one in outcome.findings if one.cause.name != "beyond the reference"}
+        found = {
+            (one.kind, one.text): one.cause.name for one in outcome.findings if one.cause.name != "beyond the reference"
+        }
         wanted = {}
         for attribute, fate in sample.fates.items():
             [reference] = [one for one in sample.reference if one.meaning.attribute == attribute]

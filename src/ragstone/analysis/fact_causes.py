@@ -36,6 +36,7 @@ from ragstone.data.verdict import ENTAILMENT, UNSURE
 from ragstone.text.answer_words import compare_answer, compare_polarity
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.overlap import content_stems
+from ragstone.text.passages import is_table_head
 from ragstone.text.sentences import sentences
 from ragstone.text.squad import tokens
 from ragstone.text.table_cells import check_cells
@@ -55,7 +56,6 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # An answer that states a fact shares about half of its words.
 _LEAST_SHARE = 0.5
 _NEGATED = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.IGNORECASE)
-_RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")  # the line under the head of a table
 
 
 def numbers(text: str) -> set[str]:
@@ -261,8 +261,8 @@ def near_sentence(claim: str, chunks: Mapping[int, str], least: float = _MOST_WO
             text = chunk[sentence.start : sentence.end]
             share = len(wanted & content_stems(text)) / len(wanted)
             is_heading = len(text.split()) < 5 and not text.endswith((".", "!", "?"))
-            is_table_head = "|" in text and _RULE.match(chunk, sentence.end)
-            if share >= least and share > best and not is_heading and not is_table_head:
+            is_head = is_heading or is_table_head(text, chunk[sentence.end :][:40])
+            if share >= least and share > best and not is_head:
                 best, found = share, (rank, quoted(text, claim))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -19,6 +20,8 @@ _OVERLAP = 40
 _MOST_WINDOWS = 3
 _NEAREST_WINDOWS = 2
 _NEAREST_SENTENCES = 5
+_MOST_RULE = 40
+_RULE = re.compile(r"[ \t|]*+\r?\n[ \t]*+\|?[ \t:]*+--")
 Words = Callable[[str], Iterable[str]]
 
 
@@ -102,9 +105,32 @@ class Passages:
         ranked = self._ranked(claim, content_stems, self._stems)
         if not ranked:
             return None
-        sentence, wanted = self._sentences[ranked[0]], content_stems(claim)
-        shared = wanted & set(content_stems(self.text[sentence.start : sentence.end]))
+        return self._shared(ranked[0], claim)
+
+    def nearest_evidence(self, claim: str) -> tuple[Span, float] | None:
+        """As `nearest_span`, but a caption or table head only if nothing else shares a word: rows have the values."""
+        ranked = self._ranked(claim, content_stems, self._stems)
+        best = next((at for at in ranked if not self._is_head(at)), ranked[0] if ranked else None)
+        return None if best is None else self._shared(best, claim)
+
+    def with_neighbours(self, near: Span, most: int) -> Span:
+        """A sentence with as many neighbours as there are within `most` characters."""
+        first = last = next(at for at, one in enumerate(self._sentences) if one.start == near.start)
+        while True:
+            wider = [(first - 1, last)] * (first > 0) + [(first, last + 1)] * (last + 1 < len(self._sentences))
+            fitting = [one for one in wider if len(self._slice(*one)) <= most]
+            if not fitting:
+                return Span(self._sentences[first].start, self._sentences[last].end)
+            first, last = min(fitting, key=lambda one: len(self._slice(*one)))
+
+    def _shared(self, index: int, claim: str) -> tuple[Span, float]:
+        sentence, wanted = self._sentences[index], content_stems(claim)
+        shared = wanted & set(content_stems(self._slice(index, index)))
         return Span(sentence.start, sentence.end), len(shared) / len(wanted)
+
+    def _is_head(self, index: int) -> bool:
+        end, line = self._sentences[index].end, self._slice(index, index)
+        return line.endswith(":") or is_table_head(line, self.text[end : end + _MOST_RULE])
 
     def _ranked(self, claim: str, words_of: Words, index: Mapping[str, list[int]]) -> list[int]:
         """The sentences that share a word with the claim, nearest first."""
@@ -153,6 +179,11 @@ class Passages:
             for index in range(window[0], window[1] + 1):
                 windows_of[index].append(window)
         return windows_of
+
+
+def is_table_head(line: str, following: str) -> bool:
+    """Whether a line is the head of a table in Markdown or HTML."""
+    return "<th" in line or ("|" in line and _RULE.match(following) is not None)
 
 
 def _sentences(text: str, size: int, overlap: int) -> Iterator[_Sentence]:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from ragstone.analysis.cause_names import SystemPart
 from ragstone.analysis.cause_texts import LOOK, causes_text, failing_text, samples_text, seems
+from ragstone.analysis.causes import NOTHING_TO_GO_BY
 from ragstone.analysis.diagnosis import Advice, CauseCount, Diagnosis
+from ragstone.analysis.fact_causes import NOT_SEARCHED
 from ragstone.analysis.part_metrics import LEAST_ROWS, PARTS, Reading
 from ragstone.number_format import number, with_interval
 from ragstone.storage.run_info import RunInfo
@@ -222,6 +224,9 @@ def _statuses_text(diagnosis: Diagnosis) -> str:
     """A sentence: `5 of 16 rows seem wrong, 2 need a look, 9 seem fine`."""
     counts, rows = diagnosis.statuses, diagnosis.looked_at
     judged = rows - counts["no judgement"]
+    is_labelled = any(outcome.labelled_by for outcome in diagnosis.outcomes)
+    if not diagnosis.has_verdicts and not is_labelled and {NOTHING_TO_GO_BY, NOT_SEARCHED} & diagnosis.undecided.keys():
+        return "This run has no metric that judges rows: add ragchecker, or answer_match or fact_recall."
     if not judged:
         reason = next((f": {reason}" for reason, _ in diagnosis.undecided.most_common(1)), "")
         reason = reason.replace("the sample has", "the rows have")
