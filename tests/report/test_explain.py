@@ -56,7 +56,7 @@ def test_what_is_shown():
     ]
     at = lines.index("wrong (90 %): split fact, retriever")
     assert lines[at + 1 : at + 5] == [
-        "  wrong passage used  reference claim 2: chunk 3 says otherwise, and the answer follows it",
+        "  wrong passage used  reference claim 2: the answer follows chunk 3; the reference says otherwise",
         "  split fact          reference claim 3: the chunks contain it together, none of them alone",
         "  wrong passage used  answer claim 2: chunk 3 supports it, but the reference says otherwise",
         "  hallucinated        answer claim 3: no chunk supports it",

@@ -106,9 +106,9 @@ def _certain(case: Case) -> Iterator[Finding]:
 def _is_courtesy(case: Case) -> bool:
     """Whether the answer states nothing and does not decline, by its claims or otherwise by its words."""
     answer = case.sample.answer
-    if not answer or case.has("reference_claims") or case.answer_is_empty or declines(case) or find_refusal(answer):
+    if not answer or case.sample.references or case.answer_is_empty or declines(case) or find_refusal(answer):
         return False
-    claims = case.evidence.get("answer_claims", case.sample.references)
+    claims = case.evidence.get("answer_claims")
     return not (statements(case.sample.question or "", answer) if claims is None else claims)
 
 
@@ -208,11 +208,7 @@ def _unsaid(
     there = _ranks(row, YES)
     noise = sorted(_unshared(case, "answer", "reference").intersection(_ranks(row, NO)))
     if noise and verdict == NO and not refused:
-        return (
-            NOISE,
-            noise,
-            f"{_chunks_that(noise, 'say')} otherwise, and the answer follows {'it' if len(noise) == 1 else 'them'}",
-        )
+        return NOISE, noise, f"the answer follows {name_chunks(noise)}; the reference says otherwise"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
         if together and together[number] == YES:
@@ -255,11 +251,7 @@ def _origin(
     if verdict == UNSURE or (not founded and UNSURE in (*row, *together, *earlier)):
         return None
     if not founded and YES in earlier:
-        return (
-            None
-            if verdict in (None, YES)
-            else (EXTRA, (), "earlier turns of the conversation support it, the reference does not mention it")
-        )
+        return None if verdict in (None, YES) else (EXTRA, (), "earlier turns support it, the reference does not")
     hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
     denied = [] if founded else _ranks(row, NO)
     against = denied if verdict is None else sorted(set(denied) & _unshared(case, "reference", "answer"))

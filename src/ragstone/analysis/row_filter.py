@@ -318,8 +318,7 @@ class _Names:
         if f"slice.{name}" in self._columns:
             return f"slice.{name}"
         near = nearest(name, [*parts, *self._columns], 1)
-        near_one = f"; did you mean {near[0]}?" if near else ""
-        hint = f"{near_one}; the names are {', '.join(sorted(parts))}"
+        hint = f"; did you mean {near[0]}?" if near else f"; the names are {', '.join(sorted(parts))}"
         raise FilterError(f"{_shown(name)} is not known{hint}", condition.position)
 
 

@@ -20,13 +20,13 @@ from ragstone.number_format import number
 from ragstone.report.table import Column, Table
 from ragstone.report.text import plain, title
 from ragstone.storage.images import image_name
-from ragstone.text.excerpts import excerpt
+from ragstone.text.passages import Passages
 from ragstone.views.judged_items import count_view, item_texts
 from ragstone.views.marks import FULL, Limits
 from ragstone.views.phrases import one_line, visible
 from ragstone.views.sample import ClaimGroup, SampleView, sample_view
 
-_SHORT = 300
+_SHORT, _WORDS = 300, 40
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # Groups of judged items that belong to one family of metrics.
 _FAMILIES = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore", "chunk-grades": "umbrela."}
@@ -245,9 +245,9 @@ def _chunks_part(case: Case, view: SampleView, most: int | None) -> Iterator[Ren
         names = (chunk.id, chunk.label if chunk.page else "", image)
         name = "".join(f"{visible(part)}  " for part in names if part)
         shown = "".join(piece.text for piece in chunk.pieces)
-        text = _cut(
-            shown if most is None else excerpt(shown, wanted[chunk.rank], most), None if most is None else 2 * most
-        )
+        if most:
+            shown = Passages(shown, _WORDS, 0).excerpt(wanted[chunk.rank], most)
+        text = _cut(shown, most and 2 * most)
         table.add(str(chunk.rank), Text.assemble((f"{name}{marks}", "bold"), "\n", text))
     if view.chunks:
         yield table

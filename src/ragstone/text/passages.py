@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from ragstone.text.overlap import content_stems, content_words
@@ -21,6 +22,7 @@ _MOST_WINDOWS = 3
 _NEAREST_WINDOWS = 2
 _NEAREST_SENTENCES = 5
 _MOST_RULE = 40
+_ROW = re.compile(r"\||<tr")
 _RULE = re.compile(r"[ \t|]*+\r?\n[ \t]*+\|?[ \t:]*+--")
 Words = Callable[[str], Iterable[str]]
 
@@ -100,33 +102,38 @@ class Passages:
                 break
         return None
 
-    def nearest_span(self, claim: str) -> tuple[Span, float] | None:
-        """The sentence that shares most with the claim, and the share of the claim's words in it; None if it shares none."""
+    def nearest_span(self, claim: str, evidence: bool = False) -> tuple[Span, float] | None:
+        """The sentence that shares most with the claim, and the share of the claim's words in it; None if it shares none.
+
+        `evidence`: a caption or the head of a table only if nothing else shares a word: rows have the values.
+        """
         ranked = self._ranked(claim, content_stems, self._stems)
         if not ranked:
             return None
-        return self._shared(ranked[0], claim)
+        best = next((at for at in ranked if not (evidence and self._is_head(at))), ranked[0])
+        sentence, wanted = self._sentences[best], content_stems(claim)
+        return Span(sentence.start, sentence.end), len(wanted & set(content_stems(self._slice(best, best)))) / len(
+            wanted
+        )
 
-    def nearest_evidence(self, claim: str) -> tuple[Span, float] | None:
-        """As `nearest_span`, but a caption or table head only if nothing else shares a word: rows have the values."""
-        ranked = self._ranked(claim, content_stems, self._stems)
-        best = next((at for at in ranked if not self._is_head(at)), ranked[0] if ranked else None)
-        return None if best is None else self._shared(best, claim)
-
-    def with_neighbours(self, near: Span, most: int) -> Span:
-        """A sentence with as many neighbours as there are within `most` characters."""
-        first = last = next(at for at, one in enumerate(self._sentences) if one.start == near.start)
-        while True:
-            wider = [(first - 1, last)] * (first > 0) + [(first, last + 1)] * (last + 1 < len(self._sentences))
-            fitting = [one for one in wider if len(self._slice(*one)) <= most]
-            if not fitting:
-                return Span(self._sentences[first].start, self._sentences[last].end)
-            first, last = min(fitting, key=lambda one: len(self._slice(*one)))
-
-    def _shared(self, index: int, claim: str) -> tuple[Span, float]:
-        sentence, wanted = self._sentences[index], content_stems(claim)
-        shared = wanted & set(content_stems(self._slice(index, index)))
-        return Span(sentence.start, sentence.end), len(shared) / len(wanted)
+    def excerpt(self, claim: str, most: int) -> str:
+        """The nearest sentence with the neighbours that fit into `most` characters; a row of a table with its head."""
+        near = self.nearest_span(claim, evidence=True)
+        if len(self.text) <= most or near is None:
+            return self.text if len(self.text) <= most else f"{self.text[:most].rstrip()}…"
+        first = last = best = [one.start for one in self._sentences].index(near[0].start)
+        rows = takewhile(lambda at: _ROW.match(self._slice(at, at)), range(best, -1, -1))
+        head = next((at for at in rows if self._is_head(at)), best)
+        room, size = most - (len(self._slice(head, head)) if head < best else 0), 0
+        while size != (size := last - first + 1):
+            for low, high in ((0, 1), (1, 0)):
+                wider = (first - low, last + high)
+                if wider[0] >= 0 and wider[1] < len(self._sentences) and len(self._slice(*wider)) <= room:
+                    first, last = wider
+        start = "…" if first else ""
+        if head < first:
+            start = self._slice(head, head) + ("\n…\n" if head + 1 < first else "\n")
+        return f"{start}{self._slice(first, last)}{'…' if last + 1 < len(self._sentences) else ''}"
 
     def _is_head(self, index: int) -> bool:
         end, line = self._sentences[index].end, self._slice(index, index)
