@@ -28,7 +28,7 @@ NAMES = [cause.name for cause in LIKELY]
 # What was planted, and the cause that names it; refusals and unanswerable questions are known without weights.
 PLANTED = {
     "missing chunk": ("missing chunk", "missing_chunk"),
-    "contradicted by noise": ("outdated document used", "outdated document", "contradicted_by_noise"),
+    "wrong passage used": ("outdated document used", "outdated document", "contradicted_by_noise"),
     "misread": (
         *("misread", "wrong number", "contradicts chunk", "swapped entities", "wrong scope", "scope error"),
         "arithmetic error",
@@ -45,10 +45,10 @@ ALSO = {
     "outdated document used": {"misread"},
     "outdated document": {"misread"},
     "contradicted_by_noise": {"misread"},
-    "misread": {"contradicted by noise"},
-    "contradicts chunk": {"contradicted by noise"},
-    "wrong number": {"contradicted by noise", "hallucinated"},
-    "swapped entities": {"contradicted by noise", "hallucinated"},
+    "misread": {"wrong passage used"},
+    "contradicts chunk": {"wrong passage used"},
+    "wrong number": {"wrong passage used", "hallucinated"},
+    "swapped entities": {"wrong passage used", "hallucinated"},
     "wrong scope": {"hallucinated", "ignored"},
     "scope error": {"hallucinated", "ignored"},
     "arithmetic error": {"hallucinated"},

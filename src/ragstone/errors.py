@@ -173,11 +173,16 @@ class Skip(Exception):  # noqa: N818  (a signal, not an error)
 LONGEST_NAME = 200
 
 
+_LEAST_PART = 4
+
+
 def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
     """The known names that are most similar to a misspelled name."""
     import difflib  # noqa: PLC0415  (only mistakes need it, and `--help` should not wait for it)
 
     if len(name) > LONGEST_NAME:
         return []
-    by_folded = {candidate.lower(): candidate for candidate in known}
-    return [by_folded[match] for match in difflib.get_close_matches(name.lower(), by_folded, n=most, cutoff=cutoff)]
+    by_folded, folded = {candidate.lower(): candidate for candidate in known}, name.lower()
+    whole = sorted((one for one in by_folded if len(name) >= _LEAST_PART and folded in one), key=len)
+    close = difflib.get_close_matches(folded, by_folded, n=most, cutoff=cutoff)
+    return [by_folded[match] for match in dict.fromkeys([*whole, *close])][:most]

@@ -57,22 +57,22 @@ from tests.analysis.making import claim_case, fact_case, matrix, told
         (
             "noise",
             claim_case("n", "yn", "n", "ny"),
-            [("contradicted by noise", "reference claim 1", (2,)), ("contradicted by noise", "answer claim 1", (2,))],
+            [("wrong passage used", "reference claim 1", (2,)), ("wrong passage used", "answer claim 1", (2,))],
         ),
         (
             "noise, and the right chunk is missing",
             claim_case("n", "n", "n", "y"),
-            [("contradicted by noise", "reference claim 1", (1,)), ("contradicted by noise", "answer claim 1", (1,))],
+            [("wrong passage used", "reference claim 1", (1,)), ("wrong passage used", "answer claim 1", (1,))],
         ),
         (
             "noise, where the reference is silent about the wrong claim",
             claim_case("n", "yn", ".", ".y"),
-            [("contradicted by noise", "reference claim 1", (2,)), ("contradicted by noise", "answer claim 1", (2,))],
+            [("wrong passage used", "reference claim 1", (2,)), ("wrong passage used", "answer claim 1", (2,))],
         ),
         (
             "noise that takes two chunks together",
             claim_case("y", "y..", "yn", "y.. ...", founded_together="yy"),
-            [("contradicted by noise", "answer claim 2", ())],
+            [("wrong passage used", "answer claim 2", ())],
         ),
         (
             "right, but not from the chunks",
@@ -82,7 +82,11 @@ from tests.analysis.making import claim_case, fact_case, matrix, told
         ("no own knowledge: the chunks say it together", claim_case("y", "..", "y", "..", founded_together="y"), []),
         ("hallucinated", claim_case("y", "y", "y.", "y ."), [("hallucinated", "answer claim 2", ())]),
         ("hallucinated and denied", claim_case("y", "y.", "yn", "y. .n"), [("hallucinated", "answer claim 2", (2,))]),
-        ("not asked for", claim_case("y", "y.", "y.", "y. .y"), [("not asked for", "answer claim 2", (2,))]),
+        (
+            "beyond the reference",
+            claim_case("y", "y.", "y.", "y. .y"),
+            [("beyond the reference", "answer claim 2", (2,))],
+        ),
     ],
 )
 def test_a_cause_from_claims(name, case, findings):
@@ -135,7 +139,7 @@ def test_without_a_reference_only_support_is_known():
     ("answer", "findings"),
     [
         ("I do not know.", []),
-        ("It is 5.", [("hallucinated", "answer claim 1", ()), ("contradicted by noise", "answer claim 2", (1,))]),
+        ("It is 5.", [("hallucinated", "answer claim 1", ()), ("wrong passage used", "answer claim 2", (1,))]),
     ],
 )
 def test_a_question_that_has_no_answer(answer, findings):
@@ -176,7 +180,7 @@ def test_a_missing_claim_may_be_a_fact_that_was_cut():
     [
         (claim_case("...", ". y y", "y", "y"), "ignored"),  # two of three
         (claim_case("..", ". y", "y", "y"), "missing chunk"),  # a tie: the first in the pipeline
-        (claim_case("n.", "n. .y", "n", "y."), "contradicted by noise"),  # both sides of one mistake count once: a tie
+        (claim_case("n.", "n. .y", "n", "y."), "wrong passage used"),  # both sides of one mistake count once: a tie
         (claim_case("n..", "n. .y .y", "n", "y."), "ignored"),
         (claim_case(".", ".", "....", ". . . ."), "hallucinated"),  # one claim is missing, four are made up
         (claim_case("y", ".", "y", "."), None),  # own knowledge is no fault
@@ -196,7 +200,7 @@ def test_every_cause_has_a_meaning_and_faults_have_a_part():
     assert all(cause.meaning for cause in CAUSES.values())
     assert {name for name, cause in CAUSES.items() if not cause.fails} == {
         "right, but not from the chunks",
-        "not asked for",
+        "beyond the reference",
     }
 
 
@@ -311,5 +315,7 @@ def test_an_answer_whose_claims_were_not_read_is_not_fully_examined():
 def test_thanks_need_no_chunk():
     welcome = Sample("s", "Thanks!", "You're welcome!", contexts=[])
     assert find_causes(Case(welcome, {"answer_claims": []})).cause is None
+    assert find_causes(Case(welcome, {})).cause is None, "by its words, if no metric read its claims"
+    assert find_causes(Case(replace(welcome, answer="At nine."), {})).cause.name == "nothing retrieved"
     assert find_causes(Case(welcome, {"answer_claims": [Claim("It is open.")]})).cause.name == "nothing retrieved"
     assert find_causes(Case(replace(welcome, answer=""), {"answer_claims": []})).cause.name == "no answer"

@@ -47,6 +47,6 @@ def test_a_claim_of_the_conversation_is_not_made_up():
     assert find_causes(CASE).cause is None
     wrong = {**EVIDENCE, "answer_claims_in_reference": ["entailment", "neutral"]}
     [finding] = find_causes(Case(SAMPLE, wrong)).findings
-    assert finding.why == "earlier turns of the conversation support it"
+    assert finding.why == "earlier turns support it, the reference does not"
     without = {**wrong, "answer_claims_in_history": ["neutral", "neutral"]}
     assert find_causes(Case(SAMPLE, without)).cause is not None

@@ -36,7 +36,7 @@ def case(chunks, answer="It leaves at 21:10.", **known):
             [("missing chunk", "fact 1", ()), ("hallucinated", "answer", ())],
         ),
         ("missing and taken from elsewhere", case(OTHER, "At 18:40."), [("missing chunk", "fact 1", ())]),
-        ("noise", case([OTHER[0], FACT], "At 18:40."), [("contradicted by noise", "fact 1", (1,))]),
+        ("noise", case([OTHER[0], FACT], "At 18:40."), [("wrong passage used", "fact 1", (1,))]),
         ("misread", case([f"{FACT}, in winter at 18:40"], "At 18:40."), [("misread", "fact 1", (1,))]),
         (
             "misread, the neighbour in a chunk below",

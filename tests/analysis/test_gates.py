@@ -171,7 +171,9 @@ def test_a_drop_is_not_judged_by_the_samples_that_are_left(tmp_path):
     run = make_run(tmp_path, "lossy", quality=[1.0] * 25 + [None] * 35)
     found = one(run, "max-drop", "quality=0.02", base)
     assert (found.outcome, found.lost) == ("cannot tell", 35)
-    assert found.why.startswith("35 of 60 samples have no value any more")
+    assert found.why.startswith("35 of 60 samples have a value in the baseline and none now")
+    worse = make_run(tmp_path, "worse", quality=[0.0] * 25 + [None] * 35)
+    assert one(worse, "max-drop", "quality=0.02", base).outcome == "fails", "the rows that are left fail it"
     few = make_run(tmp_path, "few", quality=[1.0] * 58 + [None] * 2)
     assert one(few, "max-drop", "quality=0.02", base).outcome == "passes"
 

@@ -18,7 +18,7 @@ WORDS = {
     "missing chunk": "missing chunk",
     "low rank": "ranked too low",
     "hallucinated number": "hallucinated",
-    "misled by noise": "contradicted by noise",
+    "misled by noise": "wrong passage used",
     "split fact": "split fact",
     "refused": "wrongly refused",
     "unsupported": "right, but not from the chunks",
@@ -51,7 +51,7 @@ def test_the_fault_is_among_the_causes(version):
             continue
         seen += 1
         if fault.startswith("low rank") and "misled" in fault:
-            wanted = "contradicted by noise"
+            wanted = "wrong passage used"
         if fault.startswith("refused: `"):
             wanted = "missing chunk"  # its chunk was not retrieved: to decline was right
         if fault.startswith("misread: only the second half"):

@@ -52,7 +52,7 @@ def test_answer_claims_are_divided_as_the_metrics_divide_them(case):
     }
     noise = sorted(counted["noise_sensitivity_in_relevant"] + counted["noise_sensitivity_in_irrelevant"])
     hallucinated, misread = (of_kind(outcome, "answer claim", kind) for kind in ("hallucinated", "misread"))
-    from_chunks = of_kind(outcome, "answer claim", "contradicted by noise", "not asked for")
+    from_chunks = of_kind(outcome, "answer claim", "wrong passage used", "beyond the reference")
     # A misread claim counts as hallucinated or as noise, depending on whether a chunk supports it.
     assert sorted({*hallucinated, *misread, *from_chunks}) == sorted({*counted["hallucination"], *noise})
     assert set(hallucinated) <= set(counted["hallucination"])

@@ -55,7 +55,7 @@ def case(answer, said, right, chunks, wanted, founded, judge="small"):
             ),
         ),
         (
-            "contradicted by noise",
+            "wrong passage used",
             "answer claim",
             (1,),
             case(
@@ -95,11 +95,11 @@ def test_an_answer_that_declines_in_part_is_wrongly_refused():
         (NO, YES, SILENT, "chunk 1 contains it, the answer says otherwise"),
         (SILENT, PERHAPS, SILENT, "chunk 1 seems to contain it, the answer says something else"),
         (PERHAPS, YES, SILENT, "chunk 1 contains it, the answer may say otherwise"),
-        (NO, SILENT, PERHAPS, "chunk 1 seems to support it, the reference does not"),
-        (NO, SILENT, YES, "chunk 1 supports it, the reference does not"),
-        (NO, SILENT, PERHAPS, "no chunk surely supports it"),
-        (NO, SILENT, Verdict("entailment", 0.7, 0.0), "its best support is 0.70"),
-        (NO, PERHAPS, YES, "no retrieved chunk surely contains it"),
+        (NO, SILENT, PERHAPS, "the answer seems to follow chunk 1; the reference does not say it"),
+        (NO, SILENT, YES, "the answer follows chunk 1; the reference does not say it"),
+        (NO, SILENT, PERHAPS, "no chunk clearly supports it"),
+        (NO, SILENT, Verdict("entailment", 0.7, 0.0), "the chunks support it only weakly (0.70)"),
+        (NO, PERHAPS, YES, "no retrieved chunk clearly contains it"),
     ],
 )
 def test_a_cause_is_as_sure_as_the_marks_of_its_verdicts(said, wanted, founded, why):
@@ -168,8 +168,11 @@ def doubtful(answer, support, **fields):
 @pytest.mark.parametrize(
     ("row", "doubt"),
     [
-        (doubtful("Closed.", [0.75, 0.66]), "the weakest support of a claim is 0.66 (answer claim 2)"),
-        (doubtful("Closed.", [0.75, 0.6]), "no chunk surely supports answer claim 2"),
+        (
+            doubtful("Closed.", [0.75, 0.66]),
+            'nothing clearly wrong: the judge is least sure of answer claim 2: "Closed. 1"',
+        ),
+        (doubtful("Closed.", [0.75, 0.6]), 'no chunk clearly supports answer claim 2: "Closed. 1"'),
         (
             doubtful("I am sorry, I could not find that.", []),
             "the answer declines; without a reference nothing shows whether it should",
@@ -185,7 +188,7 @@ def test_no_cause_is_shown_by_a_claim_that_the_answer_states():
     row = case("It is shut on Mondays.", YES, SILENT, [CLOSED], [YES], [Verdict("entailment", 0.7, 0.0)])
     outcome = find_causes(row)
     assert (outcome.status, outcome.cause) == ("look", None)
-    assert outcome.doubt == "read as a whole, the answer does not seem to say what the reference says"
+    assert outcome.doubt == "nothing clearly wrong: the judge is not sure whether answer and reference say the same"
 
 
 def test_a_row_that_is_fine_or_wrong_has_no_doubt():

@@ -19,9 +19,9 @@ CAUSES = {
     "ignored": ("ignored", None),
     "missing": ("missing chunk", None),
     "own_knowledge": (None, "right, but not from the chunks"),
-    "misread": ("contradicted by noise", "contradicted by noise"),
-    "misled": ("contradicted by noise", "contradicted by noise"),
-    "misled_twice": ("contradicted by noise", "contradicted by noise"),
+    "misread": ("wrong passage used", "wrong passage used"),
+    "misled": ("wrong passage used", "wrong passage used"),
+    "misled_twice": ("wrong passage used", "wrong passage used"),
     "made_up": ("missing chunk", "hallucinated"),
     "split": (None, None),
 }
@@ -84,7 +84,9 @@ def test_the_cause_is_the_fate(world, outcomes):
     for sample, outcome in zip(world, outcomes, strict=True):
         if "all" in sample.fates:
             continue
-        found = {(one.kind, one.text): one.cause.name for one in outcome.findings if one.cause.name != "not asked for"}
+        found = {
+            (one.kind, one.text): one.cause.name for one in outcome.findings if one.cause.name != "beyond the reference"
+        }
         wanted = {}
         for attribute, fate in sample.fates.items():
             [reference] = [one for one in sample.reference if one.meaning.attribute == attribute]

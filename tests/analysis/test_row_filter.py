@@ -30,7 +30,11 @@ NUMBERS = {
     "a.recall": [1, 0, 1, 0],
     "b.recall": [0] * 4,
 }
-TEXTS = {"status": ["wrong", "fine", "look", None], "slice.top_k": ["5", "10", None, "many"]}
+TEXTS = {
+    "status": ["wrong", "fine", "look", None],
+    "cause": ["wrong passage used", None, None, "misread"],
+    "slice.top_k": ["5", "10", None, "many"],
+}
 COLUMNS = {
     **{name: (lambda values=values: np.array(values, float)) for name, values in NUMBERS.items()},
     **{name: (lambda values=values: np.array(values, object)) for name, values in TEXTS.items()},
@@ -56,6 +60,7 @@ def rows(text):
         ("status = wrong OR unsure == 1", [0, 2]),
         ("status != wrong", [1, 2]),
         ("status is missing", [3]),
+        ('cause = "contradicted by noise"', [0]),  # the name of earlier versions
         ("question contains refund", [0, 2]),
         (r'question contains "\\ \"NOW\""', [2]),
         ("question = 'How long?'", [1]),

@@ -38,13 +38,13 @@ def test_pull_show_path_and_remove(cli, tiny, tmp_path):
     assert "install it with: ragstone models pull tiny" in cli("models", "show", "tiny").out
 
 
-@pytest.mark.parametrize(("here", "told"), [(None, True), (object(), False)])
-def test_a_missing_engine_is_named_before_the_download(cli, tiny, monkeypatch, here, told):
+def test_without_its_engine_a_model_is_not_downloaded(cli, tiny, monkeypatch):
     monkeypatch.setitem(MODELS, "tiny", replace(MODELS["tiny"], task="large judge"))
-    monkeypatch.setattr("ragstone.cli.models.find_spec", lambda _: here)
-    pulled = cli("models", "pull", "tiny", "--from", tiny)
-    assert pulled.code == 0
-    assert ("pip install 'ragstone[local]'" in pulled.err) is told
+    monkeypatch.setattr("ragstone.cli.models.find_spec", lambda _: None)
+    pulled = cli("models", "pull", "tiny")
+    assert pulled.code == 2
+    assert "nothing was downloaded. Install it first: pip install 'ragstone[local]'" in pulled.err
+    assert cli("models", "pull", "tiny", "--from", tiny).code == 0, "a file that is already here"
 
 
 def test_the_list(cli, tiny, tmp_path):

@@ -229,10 +229,10 @@ def test_contradictions_come_through_to_the_printed_causes(cli, tmp_path, no_net
     assert cli("run", tmp_path / "rows.csv", "-m", "ragchecker", "-o", tmp_path / "store").code == 0
     [run] = (tmp_path / "store" / "runs").iterdir()
     causes = {one.sample_id: one.cause and one.cause.name for one in ragstone.open_run(run).diagnose().outcomes}
-    assert causes == {"museum": "misread", "hostel": "misread", "pool": "contradicted by noise", "library": None}
+    assert causes == {"museum": "misread", "hostel": "misread", "pool": "wrong passage used", "library": None}
     told = " ".join(cli("diagnose", run).out.split())
     assert "the answer contradicts the chunk that contains it" in told
-    assert "contradicted by noise" in told
+    assert "wrong passage used" in told
     sample = " ".join(cli("explain", run, "pool").out.split())
     assert "chunk 2 says otherwise, and the answer follows" in sample
     assert "✗ contradicts answer claim 1" in sample

@@ -337,5 +337,5 @@ def test_parts_of_chunks_have_any_names():
     reader = open_reader(log, columns={"contexts.source": "doc", "contexts.score": "sim"})
     samples = [one for batch in reader.batches() for one in view_samples(batch)]
     assert samples[0].contexts == [Chunk(HITS[0], score=0.5, source="hours.md")]
-    assert "parts of chunks that are not kept: 1, for example 'lang'" in reader.report.notes[-1]
+    assert "fields of chunks that are ignored: 1, for example 'lang'" in reader.report.notes[-1]
     assert read_dataset(log, columns={"contexts.text": "passage", "contexts.id": "doc"})[0].contexts[0].id == "hours.md"

@@ -97,17 +97,17 @@ def test_metadata_that_a_column_contradicts(tmp_path):
 
 def test_parts_of_chunks_that_have_no_place_are_a_note(tmp_path):
     row = GOOD | {"contexts": [{"text": "a", "section": 3}]}
-    expected = "parts of chunks that are not kept: 1, for example 'section'; chunks have text, id, score, source, page, image and table; --map contexts.source=NAME reads another part"
+    expected = "fields of chunks that are ignored: 1, for example 'section'; chunks have text, id, score, source, page, image and table; --map contexts.source=NAME reads another field"
     assert notes_of(save(tmp_path, [row])) == [expected]
     row = GOOD | {"contexts": [{"text": "a", "section": 3, "doc_id": "x"}]}
-    assert "--map contexts.id=doc_id reads another part" in notes_of(save(tmp_path, [row]))[0]
+    assert "--map contexts.id=doc_id reads another field" in notes_of(save(tmp_path, [row]))[0]
 
 
 def test_the_part_of_a_chunk_that_is_its_text_is_kept(tmp_path):
     rows = [GOOD | {"contexts": [{"body": "a"}]}]
     assert notes_of(save(tmp_path, rows)) == ["the text of a chunk is its part 'body'"]
     rows = [GOOD | {"contexts": [{"body": "a", "section": 3}]}]
-    assert any("not kept: 1, for example 'section'" in note for note in notes_of(save(tmp_path, rows)))
+    assert any("ignored: 1, for example 'section'" in note for note in notes_of(save(tmp_path, rows)))
 
 
 def test_many_problems_are_counted_but_not_all_shown(tmp_path):

@@ -9,7 +9,13 @@ import pytest
 from ragstone.errors import MissingExtraError, StorageError, UsageError
 from ragstone.models import large_judge, llama_engine
 from ragstone.models.catalogue import MODELS
-from ragstone.models.large_judge import find_large_judge, open_large_judge, read_large_card, read_words
+from ragstone.models.large_judge import (
+    find_large_judge,
+    open_large_judge,
+    read_large_card,
+    read_words,
+    unused_large_judge,
+)
 from ragstone.models.store import Store
 from tests.tools.large import install_base
 
@@ -55,7 +61,10 @@ def test_it_is_found_where_the_base_is_installed(tmp_path, monkeypatch):
     store = install_base(tmp_path, monkeypatch)
     assert open_large_judge(store).adapter == read_large_card().adapter
     assert find_large_judge() is not None
+    monkeypatch.setattr("ragstone.models.large_judge.find_spec", lambda _: None)
+    assert unused_large_judge().startswith("judge-1.5b is installed, but not used: its engine is missing")
     monkeypatch.setenv("RAGSTONE_LARGE_JUDGE", "off")
+    assert not unused_large_judge()
     assert find_large_judge() is None
     assert open_large_judge().identity.startswith("llama/judge-1.5b/"), "it can still be named"
 

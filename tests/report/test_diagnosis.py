@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ragstone.analysis.causes import find_causes
+from ragstone.analysis.cause_names import MISREAD, MISSING, Finding, Outcome
+from ragstone.analysis.causes import NOTHING_TO_GO_BY, find_causes
 from ragstone.analysis.diagnosis import Diagnosis, count_causes, find_limits, give_advice, judge_parts
 from ragstone.analysis.part_metrics import Reading, list_signs
 from ragstone.analysis.sample_evidence import Case
@@ -205,4 +206,24 @@ def test_an_unclear_part_is_named_with_what_people_would_say():
 def test_a_metric_without_a_measured_error_says_so():
     found = make(BAD, GOOD)
     text = draw(full_report(replace(found, readings=(replace(found.readings[0], local=True),)), "x"))
-    assert "the judge's error is not measured" in " ".join(text.split())
+    assert "not checked against labels" in " ".join(text.split())
+
+
+def test_where_most_wrong_rows_point_comes_first():
+    """The local judge alone is never sure of the part, but the rows are seen."""
+    found = make(WIDE, GOOD)
+    first = replace(found.readings[0], local=True)
+    wrong = (*[Outcome("s", (Finding(MISREAD, "answer claim", 1, "a"),), status="wrong")] * 3,)
+    missed = (*[Outcome("s", (Finding(MISSING, "reference claim", 1, "a"),), status="wrong")] * 3,)
+    known = replace(found, limits="unknown", sure=False, parts=judge_parts([first]), readings=(first,))
+    most = headline(replace(known, outcomes=(*wrong, missed[0])))
+    assert most == "Most wrong rows seem to point to the generator (3 of 4). The local judge alone cannot be sure."
+    assert headline(replace(known, outcomes=(*wrong, *missed))).startswith("As many wrong rows seem to point")
+    assert headline(replace(known, outcomes=wrong[:2])).startswith("It is not known yet")
+
+
+def test_a_run_without_a_metric_that_judges_rows_says_so():
+    found = replace(make(samples=4, undecided=[NOTHING_TO_GO_BY] * 3), looked_at=4, has_verdicts=False)
+    assert DiagnosisView.of(found).statuses_text.startswith("This run has no metric that judges rows: add ragchecker")
+    labelled = replace(found, outcomes=(Outcome("s", status="wrong", labelled_by=("Ana",)),))
+    assert DiagnosisView.of(labelled).statuses_text.startswith("1 of 4 rows is wrong")

@@ -56,10 +56,10 @@ def test_what_is_shown():
     ]
     at = lines.index("wrong (90 %): split fact, retriever")
     assert lines[at + 1 : at + 5] == [
-        "  contradicted by noise  reference claim 2: chunk 3 says otherwise, and the answer follows",
-        "  split fact             reference claim 3: the chunks contain it together, none of them alone",
-        "  contradicted by noise  answer claim 2: chunk 3 supports it and no correct claim",
-        "  hallucinated           answer claim 3: no chunk supports it",
+        "  wrong passage used  reference claim 2: the answer follows chunk 3; the reference says otherwise",
+        "  split fact          reference claim 3: the chunks contain it together, none of them alone",
+        "  wrong passage used  answer claim 2: chunk 3 supports it, but the reference says otherwise",
+        "  hallucinated        answer claim 3: no chunk supports it",
     ]
     at = next(place for place, line in enumerate(lines) if line.startswith("claims of the answer"))
     assert [line.split() for line in lines[at + 1 : at + 5]] == [
@@ -118,7 +118,7 @@ def test_a_metric_is_worked_out():
         "           · reference claim 3: r3",
     ]
     assert "scores" not in lines
-    assert "wrong (90 %): contradicted by noise, generator" not in lines
+    assert "wrong (90 %): wrong passage used, generator" not in lines
 
 
 def test_a_metric_that_counts_nothing_shows_what_it_is_made_from():

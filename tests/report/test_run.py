@@ -344,7 +344,7 @@ def test_the_estimated_human_score_stands_for_the_mean():
     assert people_dict(told, rows[0]) == {"mean": people[name].mean, "low": low, "high": high}
     other = people_dict(told, SummaryRow("m", "all", 0.6, 0.58, 0.62, 50, 0, 0))
     assert other is not None
-    assert other["reason"] == "the judge's error on this metric is not measured"
+    assert other["reason"] == "this metric of the judge was not checked against labels"
     assert "and not measured for the others" in " ".join(judge_lines(told))
     for others in ([], [MetricInfo.declare("m", ASKED)]):
         told = make_info([metric, *others], judge_error={name: error.as_dict()})

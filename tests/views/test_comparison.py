@@ -116,7 +116,7 @@ def test_unclear_rows_are_counted_and_those_that_rose_are_named(tmp_path):
     view = ComparisonView.of(comparison, (labelled("", was), labelled("", now)))
     ids = [comparison.after.samples[int(comparison.pairs.after[pair])].id for pair in (2, 1, 0)]
     assert view.moves.unclear == ids, "the largest rise first"
-    first = f"3 rows are unclear; look at {ids[0]}, {ids[1]}: perhaps wrong now"
+    first = f"3 rows are unclear; look at {ids[0]}, {ids[1]}: perhaps wrong now; {ids[2]}: perhaps fixed"
     assert view.lines()[0] == f"{first}."
     assert view.lines("--full lists them")[0] == f"{first}; --full lists them."
     assert [row.id for row in view.listed(2, full=True)] == ids[:2]

@@ -38,15 +38,15 @@ MISSED = Cause("searched and missed", "retriever", "a query of the agent asks fo
 LOW = Cause("ranked too low", "retriever", "its chunk is ranked below all chunks that the answer uses")
 REFUSED = Cause("wrongly refused", "generator", "the answer declines although a chunk contains it")
 NO_ANSWER = Cause("no answer", "generator", "the answer is empty")
-NOISE = Cause("contradicted by noise", "generator", "the answer follows a chunk that contradicts it")
+NOISE = Cause("wrong passage used", "generator", "the answer follows a chunk that does not say what the reference says")
 MISREAD = Cause("misread", "generator", "the answer contradicts the chunk that contains it")
 IGNORED = Cause("ignored", "generator", "a chunk contains it, but the answer leaves it out")
 HALLUCINATED = Cause("hallucinated", "generator", "the answer states it, but neither the reference nor any chunk does")
-WRONG = Cause("wrong answer", "generator", "the answer seems wrong; a judge model could find the reason")
+WRONG = Cause("wrong answer", "generator", "the answer does not seem to say what the reference says")
 # The same cause for a row without a finding that people labelled.
 LABELLED = replace(WRONG, meaning="a person labelled it wrong")
 OWN = Cause("right, but not from the chunks", None, "the answer is right, but no chunk supports it")
-EXTRA = Cause("not asked for", None, "a chunk supports it, but the reference does not mention it")
+EXTRA = Cause("beyond the reference", None, "a chunk supports it, but the reference does not mention it")
 UNSUPPORTED = Cause("unsupported", "generator", "no chunk supports it, and it was not checked against a reference")
 
 CAUSES: dict[str, Cause] = {
@@ -74,7 +74,7 @@ CAUSES: dict[str, Cause] = {
 }
 _ORDER = list(CAUSES)
 # Names of earlier versions, in links and in scripts.
-OLD_NAMES = {"own knowledge": OWN.name}
+OLD_NAMES = {"own knowledge": OWN.name, "contradicted by noise": NOISE.name, "not asked for": EXTRA.name}
 # Facts about a whole sample: no judge is asked, and they come before all other causes.
 CERTAIN = (NO_ANSWER, NOTHING)
 # Advice by cause that no metric gives.

@@ -55,6 +55,8 @@ from ragstone.data.verdict import CONTRADICTION as NO
 from ragstone.data.verdict import ENTAILMENT as YES
 from ragstone.data.verdict import UNSURE, probability_of
 from ragstone.text.overlap import content_stems
+from ragstone.text.refusals import find_refusal
+from ragstone.text.statements import statements
 from ragstone.text.words import FoldedText
 
 _HALF = 0.5
@@ -97,11 +99,18 @@ def _certain(case: Case) -> Iterator[Finding]:
     if case.answer_is_empty:
         yield Finding(NO_ANSWER, "answer", 1, "", (), "it is empty")
     # The steps of an agent say more, an unanswerable question may have no chunks, and "You're welcome!" needs none.
-    says_nothing = case.evidence.get("answer_claims") == [] and not case.has("reference_claims")
-    courtesy = says_nothing and not (case.answer_is_empty or declines(case))
-    empty = sample.contexts is not None and not sample.contexts and not courtesy
-    if empty and sample.answerable is not False and sample.steps is None:
+    empty = sample.contexts is not None and not sample.contexts
+    if empty and sample.answerable is not False and sample.steps is None and not _is_courtesy(case):
         yield Finding(NOTHING, "chunks", 1, "", (), "nothing was retrieved")
+
+
+def _is_courtesy(case: Case) -> bool:
+    """Whether the answer states nothing and does not decline, by its claims or otherwise by its words."""
+    answer = case.sample.answer
+    if not answer or case.sample.references or case.answer_is_empty or declines(case) or find_refusal(answer):
+        return False
+    claims = case.evidence.get("answer_claims")
+    return not (statements(case.sample.question or "", answer) if claims is None else claims)
 
 
 def _find_causes(case: Case, store: Store | None) -> Outcome:
@@ -199,7 +208,7 @@ def _unsaid(
     there = _ranks(row, YES)
     noise = sorted(_unshared(case, "answer", "reference").intersection(_ranks(row, NO)))
     if noise and verdict == NO and not refused:
-        return NOISE, noise, f"{_chunks_that(noise, 'say')} otherwise, and the answer follows"
+        return NOISE, noise, f"the answer follows {name_chunks(noise)}; the reference says otherwise"
     if not there:
         together = case.verdicts("reference_claims_in_all_contexts")
         if together and together[number] == YES:
@@ -242,7 +251,7 @@ def _origin(
     if verdict == UNSURE or (not founded and UNSURE in (*row, *together, *earlier)):
         return None
     if not founded and YES in earlier:
-        return None if verdict in (None, YES) else (EXTRA, (), "earlier turns of the conversation support it")
+        return None if verdict in (None, YES) else (EXTRA, (), "earlier turns support it, the reference does not")
     hint = "" if founded else _near(case, case.claims("answer")[number].text, row)
     denied = [] if founded else _ranks(row, NO)
     against = denied if verdict is None else sorted(set(denied) & _unshared(case, "reference", "answer"))
@@ -258,9 +267,8 @@ def _origin(
             return MISREAD, confused, f"{_chunks_that(confused, 'support')} it, and also what the reference says"
         source = f"{_chunks_that(there, 'support')} it" if there else "the chunks support it together"
         if verdict == NO or set(there) & _chunks_of_denied(case, NO):
-            other = "a correct claim" if set(there) & _relevant_chunks(case) else "no correct claim"
-            return NOISE, there, f"{source} and {other}" if there else source
-        return EXTRA, there, f"{source}; RAGChecker counts it as wrong"
+            return NOISE, there, f"{source}, but the reference says otherwise"
+        return EXTRA, there, f"{source}, the reference does not mention it"
     other = say_otherwise(case, case.claims("answer")[number].text, denied) if denied else ""
     return HALLUCINATED, denied, f"no chunk supports it{f'; {other}' if other else hint}"
 
@@ -284,10 +292,6 @@ def _probability(row: Sequence[Any], cause: Cause) -> float | None:
 
 def _ranks(row: Sequence[str], verdict: str) -> list[int]:
     return [rank for rank, word in enumerate(row, start=1) if word == verdict] if verdict in row else []
-
-
-def _relevant_chunks(case: Case) -> set[int]:
-    return {rank for row in case.matrix("reference_claims_in_contexts") for rank in _ranks(row, YES)}
 
 
 def _unshared(case: Case, whose: str, other: str) -> set[int]:

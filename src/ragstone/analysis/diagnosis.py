@@ -29,6 +29,7 @@ from ragstone.analysis.indexed_corpus import Store
 from ragstone.analysis.part_metrics import PARTS, Reading, Sign, State, people_of, read_signs
 from ragstone.analysis.sample_evidence import Case, read_cases, read_cases_at, trusts_facts
 from ragstone.data.summary import ALL
+from ragstone.engine.results import VERDICTS_PER_CLAIM
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
 from ragstone.registry.specs import Threshold
@@ -58,6 +59,7 @@ def attainable_precision(case: Case) -> float | None:
 
 
 Limits = Literal["retriever", "generator", "both", "neither", "unknown"]
+_VERDICTS = frozenset((*VERDICTS_PER_CLAIM, "answer_claims_in_contexts", "reference_matches", "fact_ranks"))
 _WORST_FIRST: tuple[State, ...] = ("bad", "seems bad", "unclear", "seems good", "good")
 
 
@@ -113,6 +115,8 @@ class Diagnosis:
     tally: Counter[str]
     # Whether the annotated facts are used in place of the local judge's claims.
     by_facts: bool = False
+    # Whether the run has evidence that shows whether answers are right.
+    has_verdicts: bool = True
     # Whether the causes come from claims of the local judge alone.
     by_local_judge: bool = False
     # Whether they come from a language model that is at chance in its exam, or goes by positions.
@@ -221,6 +225,7 @@ def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -
         # As in a sum of counters, kinds without a claim are left out. Where facts decide, few rows have one.
         tally=Counter() if by_facts else +tally,
         by_facts=by_facts,
+        has_verdicts=not _VERDICTS.isdisjoint(run.info.evidence),
         by_local_judge=bool(local) and by_claims,
         by_doubted_judge=bool(doubted) and by_claims,
         disagreeing=_disagreeing(parts, others) if by_facts else (),

@@ -36,6 +36,7 @@ from ragstone.data.verdict import ENTAILMENT, UNSURE
 from ragstone.text.answer_words import compare_answer, compare_polarity
 from ragstone.text.cited_parts import without_marks
 from ragstone.text.overlap import content_stems
+from ragstone.text.passages import is_table_head
 from ragstone.text.sentences import sentences
 from ragstone.text.squad import tokens
 from ragstone.text.table_cells import check_cells
@@ -55,7 +56,6 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # An answer that states a fact shares about half of its words.
 _LEAST_SHARE = 0.5
 _NEGATED = re.compile(r"\b(?:not|no|never)\b|n['’]t\b", re.IGNORECASE)
-_RULE = re.compile(r"[ \t]*+\r?\n[ \t]*+\|?[ \t:]*+--")  # the line under the head of a table
 
 
 def numbers(text: str) -> set[str]:
@@ -203,7 +203,7 @@ def _unused(case: Case, rank: int, fact: str, verdict: AnswerVerdict) -> Found:
         return (
             NOISE,
             (*origins,),
-            f"chunk {rank} contains it; the answer has {_listed(strange)} from chunk {origins[0]}",
+            f"chunk {rank} contains it; the answer has {_listed(strange)} from chunk {origins[0]} instead",
         )
     if rank > FIRST_FEW:
         return LOW, (rank,), f"its first chunk is chunk {rank}, and the answer does not use it"
@@ -212,7 +212,7 @@ def _unused(case: Case, rank: int, fact: str, verdict: AnswerVerdict) -> Found:
         what = "its numbers" if own and own == numbers(fact) else _listed(own or left_out)
         whose = "" if own else " of the reference"
         return IGNORED, (rank,), f"chunk {rank} contains it, but the answer leaves {what}{whose} out"
-    return WRONG, (rank,), f"chunk {rank} contains it, and {verdict.why}"
+    return WRONG, (rank,), f"chunk {rank} contains it, but {verdict.why}"
 
 
 def _invented(case: Case) -> Iterator[Finding]:
@@ -261,8 +261,8 @@ def near_sentence(claim: str, chunks: Mapping[int, str], least: float = _MOST_WO
             text = chunk[sentence.start : sentence.end]
             share = len(wanted & content_stems(text)) / len(wanted)
             is_heading = len(text.split()) < 5 and not text.endswith((".", "!", "?"))
-            is_table_head = "|" in text and _RULE.match(chunk, sentence.end)
-            if share >= least and share > best and not is_heading and not is_table_head:
+            is_head = is_heading or is_table_head(text, chunk[sentence.end :][:40])
+            if share >= least and share > best and not is_head:
                 best, found = share, (rank, quoted(text, claim))
     return found
 
@@ -319,7 +319,7 @@ def judge_answer(case: Case) -> AnswerVerdict | None:
         return AnswerVerdict(right=False, why="the answer does not answer", by="words")
     matches = case.evidence.get("reference_matches") if sample.references else None
     if matches and not case.by_facts:
-        return AnswerVerdict(max(matches) >= 0.5, f"answer_match is {max(matches):.2f}", "judge")
+        return AnswerVerdict(max(matches) >= 0.5, WRONG.meaning, "judge")
     by_words = _compare_words(case)
     votes = {None: 0, True: 1, False: -2}[by_words]
     # A word of the same kind in place of the right one counts more than a small judge.
@@ -331,8 +331,7 @@ def judge_answer(case: Case) -> AnswerVerdict | None:
         why = "the answer has another number, name or other word in place of that of the reference"
         return AnswerVerdict(right=False, why=why, by="words")
     chance = max(matches) if matches else 0.0
-    why = f"answer_match is {chance:.2f}" if matches else "the local judge does not find the reference in the answer"
-    return AnswerVerdict(score > 0, why, "words" if by_words and score > 0 else "judge", round(1 - chance, 2))
+    return AnswerVerdict(score > 0, WRONG.meaning, "words" if by_words and score > 0 else "judge", round(1 - chance, 2))
 
 
 def _compare_words(case: Case) -> bool | None:

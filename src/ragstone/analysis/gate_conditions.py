@@ -17,6 +17,7 @@ Kind = Literal["min", "max", "max-drop", "max-rise", "max-worse", "max-new-failu
 KINDS: tuple[Kind, ...] = get_args(Kind)
 GateOutcome = Literal["passes", "fails", "cannot tell"]
 MOST_ROWS = 1_000_000
+_MOST_USEFUL = 10_000
 # What "cannot tell" counts as.
 Inconclusive = Literal["fail", "pass"]
 # A rise is the drop of a metric that should be low.
@@ -204,11 +205,11 @@ def refuse(
     """`cannot tell` if too many cells failed or were lost, or too few rows or units are left; otherwise None."""
     found = Checked(check, "cannot tell", "", value, None, rows, failed, lost)
     every = rows + failed + lost
-    rest = "the others may not be representative"
     if failed > most * every:
-        return replace(found, why=f"{failed} of {every} cells failed; {rest}")
+        return replace(found, why=f"{failed} of {every} cells failed; the others may not be representative")
     if failed + lost > most * every:
-        return replace(found, why=f"{lost} of {every} samples have no value any more; {rest}")
+        gone = f"{lost} of {every} samples have a value in the baseline and none now, as if an answer becomes a refusal"
+        return replace(found, why=f"{gone}: the others alone cannot pass")
     if rows < LEAST_PAIRS:
         return replace(found, why=f"{rows} row{'s' if rows != 1 else ''} with a value: too few to decide")
     if units is not None and units < LEAST_PAIRS:
@@ -220,6 +221,6 @@ def more_rows(deviation: float, distance: float, rows: int, needed: int | None =
     """The approximate number of rows that would decide, if the value does not change."""
     if needed is None:
         needed = rows_needed(deviation, distance) if distance > 1e-3 * deviation else MOST_ROWS
-    if needed >= MOST_ROWS:
-        return f"{rows} rows are too few, and the value is at the limit"
+    if needed > _MOST_USEFUL:
+        return f"{rows} rows are too few; more rows would hardly decide it: the value is at the limit"
     return f"{rows} rows are too few; about {max(needed, rows + 1):,} would decide"

@@ -400,7 +400,9 @@ def _check_drop(
     lower = item.better == "lower"
     lost, units = item.skipped_after, item.units if item.units < item.pairs else None
     if refused := refuse(check, item.difference, item.pairs, item.failed, most_failed, lost, units):
-        return replace(refused, lower_is_better=lower)
+        # Without the lost rows it cannot pass, but it can fail.
+        rest = _check_drop(check, item, p, settings, conditions, 1.0, gains) if lost and most_failed < 1.0 else refused
+        return rest if rest.outcome == "fails" else replace(refused, lower_is_better=lower)
     interval = Interval(item.low, item.high) if item.low is not None and item.high is not None else None
     found = Checked(
         check, "cannot tell", item.note, item.difference, interval, item.pairs, item.failed, lost, lower_is_better=lower

@@ -30,7 +30,7 @@ from ragstone.analysis.cause_names import (
     Kind,
     Outcome,
 )
-from ragstone.analysis.fact_causes import declines, numbers, says_opposite
+from ragstone.analysis.fact_causes import declines, numbers, quoted, says_opposite
 from ragstone.analysis.row_status import denial_of, foundations, support_of
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
@@ -38,6 +38,7 @@ from ragstone.text.cited_parts import without_marks
 from ragstone.text.overlap import content_stems
 from ragstone.text.refusals import find_refusal
 from ragstone.text.sentences import sentences
+from ragstone.text.statements import without_question
 
 _WEIGHTS = Path(__file__).parent / "likely_causes.json"
 _FAMILY = {SPLIT: MISSING, LOST: MISSING, LOW: IGNORED}  # More precise names of a cause.
@@ -86,12 +87,16 @@ def _doubt(case: Case) -> str:
     if declines(case):
         return "the answer declines; without a reference nothing shows whether it should"
     if max(case.evidence.get("reference_matches") or (), default=1.0) < _SAME:
-        return "read as a whole, the answer does not seem to say what the reference says"
+        return "nothing clearly wrong: the judge is not sure whether answer and reference say the same"
     best = [max(row, key=support_of, default=NEUTRAL) for row in foundations(case)]
     number, least = min(enumerate(best, start=1), key=lambda one: support_of(one[1]), default=(0, ""))
+    if not number:
+        return ""
+    text = without_question(case.sample.question or "", case.claims("answer")[number - 1].text)
+    claim = f"answer claim {number}: {quoted(text, text)}"
     if least == ENTAILMENT:
-        return f"the weakest support of a claim is {support_of(least):.2f} (answer claim {number})"
-    return f"no chunk{_surely(least)} supports answer claim {number}" if number else ""
+        return f"nothing clearly wrong: the judge is least sure of {claim}"
+    return f"no chunk{_clearly(least)} supports {claim}"
 
 
 def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
@@ -216,10 +221,9 @@ def _show(case: Case, cause: Cause, chance: float) -> Finding:
     lacks, has = shown.said in (NEUTRAL, CONTRADICTION), shown.held == ENTAILMENT
     if cause in _UNFOUNDED:
         words = "no retrieved chunk{} contains it" if cause is MISSING else "no chunk{} supports it"
-        why = f"its best support is {shown.found:.2f}" if has else words.format(_surely(shown.held))
+        why = f"the chunks support it only weakly ({shown.found:.2f})" if has else words.format(_clearly(shown.held))
     elif cause is NOISE:
-        holds = "supports" if has else "seems to support"
-        why = f"chunk {shown.chunk} {holds} it, the reference {'does' if lacks else 'may'} not"
+        why = f"the answer {'follows' if has else 'seems to follow'} chunk {shown.chunk}; the reference {'does' if lacks else 'may'} not say it"
     else:
         says = "leaves it out" if lacks else "may leave it out"
         if cause is IGNORED and any(find_refusal(answer[one.start : one.end]) for one in sentences(answer)):
@@ -233,5 +237,5 @@ def _show(case: Case, cause: Cause, chance: float) -> Finding:
     return Finding(cause, kind, shown.number, shown.text, chunks, why, chance)
 
 
-def _surely(verdict: str) -> str:
-    return " surely" if verdict == UNSURE else ""
+def _clearly(verdict: str) -> str:
+    return " clearly" if verdict == UNSURE else ""

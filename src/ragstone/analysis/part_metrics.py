@@ -200,7 +200,7 @@ def _within_reach(sign: Sign, attainable: float | None) -> Sign:
     return replace(sign, limit=min(sign.limit, round(attainable / 2, 3)))
 
 
-NOT_MEASURED = "the judge's error on this metric is not measured"
+NOT_MEASURED = "this metric of the judge was not checked against labels"
 
 
 def people_of(info: RunInfo, rows: Iterable[SummaryRow]) -> dict[str, People]:

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragstone.analysis.cause_names import OLD_NAMES
 from ragstone.data.usage import number_of
 from ragstone.errors import UsageError, nearest
 
@@ -259,7 +260,9 @@ class _Parser:
         if self.next.kind == "operator":
             sign = {"==": "="}.get(self.next.text, self.next.text)
             self._at += 1
-            return Condition(name, sign, self._value(), token.start)
+            value = self._value()
+            value = OLD_NAMES.get(value, value) if name == "cause" and isinstance(value, str) else value
+            return Condition(name, sign, value, token.start)
         return Condition(name, "true", None, token.start)
 
     def _value(self) -> float | str:
@@ -315,8 +318,7 @@ class _Names:
         if f"slice.{name}" in self._columns:
             return f"slice.{name}"
         near = nearest(name, [*parts, *self._columns], 1)
-        near_one = f"; did you mean {near[0]}?" if near else ""
-        hint = f"{near_one}; the names are {', '.join(sorted(parts))}"
+        hint = f"; did you mean {near[0]}?" if near else f"; the names are {', '.join(sorted(parts))}"
         raise FilterError(f"{_shown(name)} is not known{hint}", condition.position)
 
 

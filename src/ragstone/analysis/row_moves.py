@@ -181,11 +181,16 @@ def _name_of(move: Move, pairs: Alignment) -> str:
     return f"row {pairs.after[move.pair] + 1}" if MADE_ID.fullmatch(move.id) else move.id
 
 
-def rising_text(moves: Moves, pairs: Alignment, most: int) -> str:
-    """`look at q3, q7: perhaps wrong now`: the unclear rows that rose most; empty if none rose by half the tolerance."""
-    unclear = (move for move in moves.rows if move.kind == "unclear")
-    rising = tuple(_name_of(one, pairs) for one in unclear if one.after - one.before >= TOLERANCE / 2)
-    return f"look at {name_some(rising, most)}: perhaps wrong now" if rising else ""
+def tendency_text(moves: Moves, pairs: Alignment, most: int) -> str:
+    """`look at q3, q7: perhaps wrong now; q5: perhaps fixed`: the unclear rows that changed by half the tolerance."""
+    unclear = [move for move in moves.rows if move.kind == "unclear"]
+    changed = {"perhaps wrong now": 1, "perhaps fixed": -1}
+    found = {
+        words: tuple(_name_of(one, pairs) for one in unclear if sign * (one.after - one.before) >= TOLERANCE / 2)
+        for words, sign in changed.items()
+    }
+    texts = [f"{name_some(names, most)}: {words}" for words, names in found.items() if names]
+    return f"look at {'; '.join(texts)}" if texts else ""
 
 
 def check_new_failures(check: Check, before: Run, after: Run, settings: Settings) -> Checked:
@@ -207,7 +212,7 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
     why = [f"{len(moves.fixed)} fixed"] if moves.fixed else []
     failing = tuple(_name_of(move, pairs) for move in moves.rows if move.kind == "newly failing")
     why = [f"{name_some(failing, 5)} newly failing", *why] if failing else why
-    why += filter(None, [rising_text(moves, pairs, 5)])
+    why += filter(None, [tendency_text(moves, pairs, 5)])
     if [part for part, names in _JUDGED_BY.items() if names & set(after.info.evidence)] == ["chunks"]:
         why.append("without right answers few rows can fail")
     limit = len(moves.fixed) if check.is_test else check.limit

@@ -64,6 +64,7 @@ def agree(
 ) -> None:
     """Compare metrics with human labels or preferences to see which one to trust."""
     from ragstone.agreement.judge_check import Calibrated
+    from ragstone.stats.ppi import LEAST_LABELS
 
     load_metrics_files(metrics_file)
     preferences = _preferences(runs, human, metrics, map, value, out, annotator)
@@ -101,7 +102,9 @@ def agree(
             next_steps((command_line("run", "DATA", **made), "evaluate with the mixture"))  # type: ignore[arg-type]
         elif not json:
             step = command_line("agree", *runs, "-m", "METRIC", "--ppi", **again)  # type: ignore[arg-type]
-            next_steps((step, "estimate the human label of all rows"))
+            more = (command_line("view", out), "label more answers: keys 1, 2, 3")
+            is_few = len(joined.inputs) < LEAST_LABELS
+            next_steps(more if is_few else (step, "estimate the human label of all rows"))
 
 
 def _preferences(
@@ -252,7 +255,7 @@ def _show_agreement(
     calibrated: list[Calibrated] | None,
 ) -> None:
     from ragstone.agreement.metric_agreement import FEW_METRICS, measure_agreement
-    from ragstone.report.agreement import agreement_dict, agreement_report, mixture_dict, mixture_report
+    from ragstone.report.agreement import agreement_dict, agreement_report, few_labels, mixture_dict, mixture_report
     from ragstone.report.judges import calibration_dict, calibration_report
 
     mix, html = files
@@ -268,7 +271,8 @@ def _show_agreement(
         measured = {} if calibrated is None else {"calibration": [calibration_dict(one) for one in calibrated]}
         print_json({**agreement_dict(agreement), **mixture, **measured})
     else:
-        console().print(agreement_report(agreement, full))
+        few = "" if full or fit or calibrated or joined.pairs else few_labels(agreement)
+        console().print(f"{few} --full shows the tables." if few else agreement_report(agreement, full))
         if fit:
             console().print(mixture_report(fit, settings.coefficient, mix or ""))
         if calibrated:

@@ -112,12 +112,16 @@ def _without_urls(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print(state: dict[str, Any], clean: str) -> None:
+    from ragstone.models.large_judge import unused_large_judge
+
     click.echo(f"ragstone {state['ragstone']}, Python {state['python']}, {state['platform']}")
     for title in ("core", "optional"):
         click.echo(f"\n{title}")
         for package, version in state[title].items():
             missing = f"missing: {OPTIONAL.get(package, f'pip install {package}')}"
             click.echo(f"  {package:<12} {version or missing}")
+    if unused := unused_large_judge():
+        click.echo(f"\n{unused}")
     click.echo("\nkeys (only whether they are set)")
     for key, is_set in {**state["keys"], "AWS_ENDPOINT_URL": state["s3_endpoint"]}.items():
         click.echo(f"  {key:<22} {'set' if is_set else 'not set'}")

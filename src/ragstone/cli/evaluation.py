@@ -35,7 +35,7 @@ MOST_DIAGNOSED = 2_000
 # The whole output keeps to 25 lines; the cheapest commands come first.
 _MOST_STEPS = 5
 # Notes that explain how the data was read: once per store is enough.
-_EXPLAINS = ("columns read by", "parts of chunks that are not kept")
+_EXPLAINS = ("columns read by", "fields of chunks that are ignored", "judge-1.5b is installed, but")
 
 
 def evaluate_data(data: Any, metrics: list[str], out: str, options: dict[str, Any], quiet: bool, json: bool) -> Run:

@@ -113,6 +113,7 @@ def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
 
     from ragstone.analysis.acceptance import FilterColumns, statuses_filter
     from ragstone.analysis.diagnosis import diagnose as diagnose_run
+    from ragstone.analysis.row_status import limits
     from ragstone.report.run import rows_part, worst_part
     from ragstone.views.phrases import counted
     from ragstone.views.worst import row_views
@@ -124,7 +125,8 @@ def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
         print_json({"run": run.path, "id": run.id, "name": run.name, "rows": [asdict(view) for view in views]})
         return
     console().print(Group(*(rows_part if full else worst_part)(views)), crop=False)
-    click.echo(f"{len(views):,} of {counted(len(found.outcomes), 'row')}")
+    fine, wrong = (f"{100 * limit:.0f} %" for limit in limits())
+    click.echo(f"{len(views):,} of {counted(len(found.outcomes), 'row')} (wrong: from {wrong}; look: from {fine})")
     for view in views[:1]:
         next_steps((command_line("explain", run_word(run, out), view.word, out=out), "one row in full"))
 

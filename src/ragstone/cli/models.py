@@ -144,8 +144,9 @@ def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> Non
     from ragstone.models.catalogue import MODELS
 
     in_process = [name for name in names if name in MODELS and MODELS[name].task in ("large judge", "chat model")]
-    if in_process and find_spec("xllamacpp") is None:
-        remark(f"{in_process[0]} runs on an engine that is not installed here: pip install 'ragstone[local]'")
+    if in_process and origin is None and find_spec("xllamacpp") is None:
+        needs = f"{in_process[0]} needs an engine that is not installed here, so nothing was downloaded"
+        raise UsageError(f"{needs}. Install it first: pip install 'ragstone[local]'")
     found = [store.pull(name, origin, note=remark) for name in names]
     if json:
         print_json([{"name": model.name, "path": str(model.folder)} for model in found])

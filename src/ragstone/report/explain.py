@@ -20,12 +20,13 @@ from ragstone.number_format import number
 from ragstone.report.table import Column, Table
 from ragstone.report.text import plain, title
 from ragstone.storage.images import image_name
+from ragstone.text.passages import Passages
 from ragstone.views.judged_items import count_view, item_texts
 from ragstone.views.marks import FULL, Limits
 from ragstone.views.phrases import one_line, visible
 from ragstone.views.sample import ClaimGroup, SampleView, sample_view
 
-_SHORT = 300
+_SHORT, _WORDS = 300, 40
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # Groups of judged items that belong to one family of metrics.
 _FAMILIES = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore", "chunk-grades": "umbrela."}
@@ -50,7 +51,7 @@ def explanation_report(explanation: Explanation, full: bool = False) -> Renderab
     parts += _facts_part(view)
     parts += _judged_parts(view, working, full)
     parts += _steps_part(view)
-    parts += _chunks_part(view, most)
+    parts += _chunks_part(explanation.case, view, most)
     if working is None:
         parts += _scores_part(view, full)
     parts += _judge_part(explanation, most)
@@ -223,17 +224,30 @@ def _steps_part(view: SampleView) -> Iterator[RenderableType]:
         yield Text(f"  expected but not made: {'; '.join(steps.missed)}{more}")
 
 
-def _chunks_part(view: SampleView, most: int | None) -> Iterator[RenderableType]:
+def _evidence_wanted(case: Case, view: SampleView) -> dict[int, str]:
+    """By rank of a chunk: the claim to look for in it, of a finding or with a verdict, else the first one; or the question."""
+    texts = [*(one.text for one in view.findings if one.text), *(case.sample.references or ())]
+    default = texts[0] if texts else case.sample.answer or view.question
+    found = {chunk.rank: default for chunk in view.chunks or ()}
+    for group in view.claims:
+        found |= {rank: claim.text for claim in reversed(group.rows) for rank in (*claim.says, *claim.denies)}
+    return found | {rank: one.text for one in reversed(view.findings) if one.text for rank in one.chunks}
+
+
+def _chunks_part(case: Case, view: SampleView, most: int | None) -> Iterator[RenderableType]:
     if view.chunks is None:
         return
     yield title("retrieved chunks" if view.chunks else "nothing was retrieved")
-    table = _numbered()
+    table, wanted = _numbered(), _evidence_wanted(case, view)
     for chunk in view.chunks:
         marks = "; ".join(f"{mark.sign} {mark.words}" for mark in chunk.badges)
         image = f"image: {chunk.image.name}" if chunk.image else ""
         names = (chunk.id, chunk.label if chunk.page else "", image)
         name = "".join(f"{visible(part)}  " for part in names if part)
-        text = _cut("".join(piece.text for piece in chunk.pieces), most)
+        shown = "".join(piece.text for piece in chunk.pieces)
+        if most:
+            shown = Passages(shown, _WORDS, 0).excerpt(wanted[chunk.rank], most)
+        text = _cut(shown, most and 2 * most)
         table.add(str(chunk.rank), Text.assemble((f"{name}{marks}", "bold"), "\n", text))
     if view.chunks:
         yield table

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from ragstone.text.overlap import content_stems, content_words
@@ -19,6 +21,9 @@ _OVERLAP = 40
 _MOST_WINDOWS = 3
 _NEAREST_WINDOWS = 2
 _NEAREST_SENTENCES = 5
+_MOST_RULE = 40
+_ROW = re.compile(r"\||<tr")
+_RULE = re.compile(r"[ \t|]*+\r?\n[ \t]*+\|?[ \t:]*+--")
 Words = Callable[[str], Iterable[str]]
 
 
@@ -97,14 +102,42 @@ class Passages:
                 break
         return None
 
-    def nearest_span(self, claim: str) -> tuple[Span, float] | None:
-        """The sentence that shares most with the claim, and the share of the claim's words in it; None if it shares none."""
+    def nearest_span(self, claim: str, evidence: bool = False) -> tuple[Span, float] | None:
+        """The sentence that shares most with the claim, and the share of the claim's words in it; None if it shares none.
+
+        `evidence`: a caption or the head of a table only if nothing else shares a word: rows have the values.
+        """
         ranked = self._ranked(claim, content_stems, self._stems)
         if not ranked:
             return None
-        sentence, wanted = self._sentences[ranked[0]], content_stems(claim)
-        shared = wanted & set(content_stems(self.text[sentence.start : sentence.end]))
-        return Span(sentence.start, sentence.end), len(shared) / len(wanted)
+        best = next((at for at in ranked if not (evidence and self._is_head(at))), ranked[0])
+        sentence, wanted = self._sentences[best], content_stems(claim)
+        return Span(sentence.start, sentence.end), len(wanted & set(content_stems(self._slice(best, best)))) / len(
+            wanted
+        )
+
+    def excerpt(self, claim: str, most: int) -> str:
+        """The nearest sentence with the neighbours that fit into `most` characters; a row of a table with its head."""
+        near = self.nearest_span(claim, evidence=True)
+        if len(self.text) <= most or near is None:
+            return self.text if len(self.text) <= most else f"{self.text[:most].rstrip()}…"
+        first = last = best = [one.start for one in self._sentences].index(near[0].start)
+        rows = takewhile(lambda at: _ROW.match(self._slice(at, at)), range(best, -1, -1))
+        head = next((at for at in rows if self._is_head(at)), best)
+        room, size = most - (len(self._slice(head, head)) if head < best else 0), 0
+        while size != (size := last - first + 1):
+            for low, high in ((0, 1), (1, 0)):
+                wider = (first - low, last + high)
+                if wider[0] >= 0 and wider[1] < len(self._sentences) and len(self._slice(*wider)) <= room:
+                    first, last = wider
+        start = "…" if first else ""
+        if head < first:
+            start = self._slice(head, head) + ("\n…\n" if head + 1 < first else "\n")
+        return f"{start}{self._slice(first, last)}{'…' if last + 1 < len(self._sentences) else ''}"
+
+    def _is_head(self, index: int) -> bool:
+        end, line = self._sentences[index].end, self._slice(index, index)
+        return line.endswith(":") or is_table_head(line, self.text[end : end + _MOST_RULE])
 
     def _ranked(self, claim: str, words_of: Words, index: Mapping[str, list[int]]) -> list[int]:
         """The sentences that share a word with the claim, nearest first."""
@@ -153,6 +186,11 @@ class Passages:
             for index in range(window[0], window[1] + 1):
                 windows_of[index].append(window)
         return windows_of
+
+
+def is_table_head(line: str, following: str) -> bool:
+    """Whether a line is the head of a table in Markdown or HTML."""
+    return "<th" in line or ("|" in line and _RULE.match(following) is not None)
 
 
 def _sentences(text: str, size: int, overlap: int) -> Iterator[_Sentence]:

@@ -128,7 +128,7 @@ class ToolFactory:
     def settle_large(self, rows: int) -> str:
         """Leave out the large judge for many rows unless it is named; return a note about it, or nothing."""
         if not self._roles.defaults or rows <= MOST_ROWS_LARGE:
-            return ""
+            return self._roles.unused
         self._roles = Roles(self.options)
         self.__dict__.pop("tools", None)
         return (

@@ -91,6 +91,7 @@ class Roles:
         if extractor.is_cascade or (small and not others.get("extractor")):
             self._choices["extractor"] = Choice(local=True, remote=None)
         self._choices["grader"] = self._choices["judge"]
+        self.unused = ""  # why the large judge is not a default
         self.defaults = self._large_defaults(options) if large and judge is None else frozenset()
         for role in self.defaults:
             self._choices[role] = Choice(local=True, remote=LARGE)
@@ -119,8 +120,9 @@ class Roles:
         open_roles = {"grader", *(["checker"] if options.get("checker") is None else ())}
         if self._choices["judge"].local or self.judge is None:
             return frozenset()
-        from ragstone.models.large_judge import find_large_judge  # noqa: PLC0415  (reads its card)
+        from ragstone.models.large_judge import find_large_judge, unused_large_judge  # noqa: PLC0415  (reads its card)
 
+        self.unused = unused_large_judge()
         return frozenset(open_roles if find_large_judge() else ())
 
     @property

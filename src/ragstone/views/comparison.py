@@ -20,7 +20,7 @@ from ragstone.analysis.cause_texts import LOOK, RowLabel
 from ragstone.analysis.comparison import ChangedSample, Comparison
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
-from ragstone.analysis.row_moves import MOVES, Moves, rising_text, unlike_judgements
+from ragstone.analysis.row_moves import MOVES, Moves, tendency_text, unlike_judgements
 from ragstone.storage.runs import Run
 from ragstone.views.moved_rows import Judged, MovedRow, SliceMoves, find_moved, row_labels
 from ragstone.views.phrases import by_reason, counted
@@ -259,8 +259,8 @@ class ComparisonView:
         if not self.moves or not (count := len(self.moves.unclear)):
             return ""
         total = f"{counted(count, 'row')} {'is' if count == 1 else 'are'} unclear"
-        rising = rising_text(self.moves, self.comparison.pairs, _MOST_NAMED)
-        return f"{'; '.join(filter(None, [total, rising, more]))}."
+        tendency = tendency_text(self.moves, self.comparison.pairs, _MOST_NAMED)
+        return f"{'; '.join(filter(None, [total, tendency, more]))}."
 
     def listed(self, most: int, full: bool = False) -> list[MovedRow]:
         """The rows to look at first: newly failing, then fixed ones, then the others if `full`; at most `most` of each."""

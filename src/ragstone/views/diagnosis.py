@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from ragstone.analysis.cause_names import SystemPart
 from ragstone.analysis.cause_texts import LOOK, causes_text, failing_text, samples_text, seems
+from ragstone.analysis.causes import NOTHING_TO_GO_BY
 from ragstone.analysis.diagnosis import Advice, CauseCount, Diagnosis
+from ragstone.analysis.fact_causes import NOT_SEARCHED
 from ragstone.analysis.part_metrics import LEAST_ROWS, PARTS, Reading
 from ragstone.number_format import number, with_interval
 from ragstone.storage.run_info import RunInfo
@@ -20,6 +22,7 @@ from ragstone.views.phrases import counted
 from ragstone.views.run import LABEL, arrow_of, people_text
 
 _MOST_EXAMPLES = 3
+_LEAST_BLAMED = 3
 STATUSES = ("wrong", LOOK, "fine", "no judgement")
 _NEVER = 100_000
 _TONES = {"good": "good", "seems good": "good unsure", "bad": "bad", "seems bad": "bad unsure", "unclear": "unsure"}
@@ -221,6 +224,9 @@ def _statuses_text(diagnosis: Diagnosis) -> str:
     """A sentence: `5 of 16 rows seem wrong, 2 need a look, 9 seem fine`."""
     counts, rows = diagnosis.statuses, diagnosis.looked_at
     judged = rows - counts["no judgement"]
+    is_labelled = any(outcome.labelled_by for outcome in diagnosis.outcomes)
+    if not diagnosis.has_verdicts and not is_labelled and {NOTHING_TO_GO_BY, NOT_SEARCHED} & diagnosis.undecided.keys():
+        return "This run has no metric that judges rows: add ragchecker, or answer_match or fact_recall."
     if not judged:
         reason = next((f": {reason}" for reason, _ in diagnosis.undecided.most_common(1)), "")
         reason = reason.replace("the sample has", "the rows have")
@@ -275,7 +281,7 @@ def headline(diagnosis: Diagnosis) -> str:
     if limits == "neither":
         return "Neither part limits quality." if sure else f"Neither part seems to limit quality, {doubt}."
     if limits == "unknown":
-        return f"It is not known yet which part limits quality: {_missing(diagnosis)}."
+        return _blame(diagnosis) or f"It is not known yet which part limits quality: {_missing(diagnosis)}."
     if not sure:
         return f"The {limits} seems to limit quality, {doubt}."
     other: SystemPart = "generator" if limits == "retriever" else "retriever"
@@ -319,7 +325,7 @@ def _missing(diagnosis: Diagnosis) -> str:
             f"{counted(open_rows, 'answer')} may be right in other words. A judge can compare them with the references"
         )
     if unclear:
-        return f"{_blame(diagnosis)}the local judge alone cannot decide it"
+        return "the local judge alone cannot decide it"
     if any(reading.sign.decides and reading.too_few for reading in diagnosis.readings):
         return f"a verdict needs at least {LEAST_ROWS} rows per part"
     if all(diagnosis.parts.values()):
@@ -332,12 +338,14 @@ def _missing(diagnosis: Diagnosis) -> str:
 
 
 def _blame(diagnosis: Diagnosis) -> str:
-    """The rows that point to each part: `3 rows point to the retriever, 1 to the generator; `."""
-    known = [(diagnosis.blamed(part), part) for part in PARTS]
-    texts = [f"{count:,} to the {part}" for count, part in sorted(known, reverse=True) if count]
-    total = max(count for count, _ in known)
-    words = f"{'row points' if total == 1 else 'rows point'} to"
-    return f"{', '.join(texts).replace('to', words, 1)}; " if texts else ""
+    """Where most wrong rows point, if only the local judge read them; empty if something else is missing, or for few rows."""
+    (fewer, _), (most, part) = sorted((diagnosis.blamed(part), part) for part in PARTS)
+    if most < _LEAST_BLAMED or "the local judge alone" not in _missing(diagnosis):
+        return ""
+    rows = f"Most wrong rows seem to point to the {part} ({most:,} of {most + fewer:,})"
+    if most == fewer:
+        rows = f"As many wrong rows seem to point to the retriever as to the generator ({most:,} each)"
+    return f"{rows}. The local judge alone cannot be sure."
 
 
 def _weakness(item: Advice, diagnosis: Diagnosis) -> str:
@@ -362,7 +370,7 @@ def _state_text(reading: Reading) -> str:
         return reading.state
     if reading.too_few:
         return "too few rows"
-    return "the judge's error is not measured" if reading.local and reading.people is None else reading.state
+    return "not checked against labels" if reading.local and reading.people is None else reading.state
 
 
 def _short_name(reading: Reading) -> str:

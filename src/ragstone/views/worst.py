@@ -71,7 +71,7 @@ def _reason(outcome: Outcome, question: str, answer: str) -> str:
     shown = [one for one in outcome.failures if one.cause is outcome.cause]
     finding = max(shown, key=lambda one: one.probability or 0.0, default=None)
     if finding is None:
-        return f"{outcome.doubt or 'answer'}: {one_line(answer, _MOST_CHARACTERS)}"
+        return outcome.doubt or f"answer: {one_line(answer, _MOST_CHARACTERS)}"
     why = finding.why or finding.cause.meaning
     quoted = answer if finding.kind in ("answer", "chunks") else without_question(question, finding.text)
     return f'{one_line(why, 2 * _MOST_CHARACTERS)}: "{one_line(quoted, 2 * _MOST_CHARACTERS)}"'

@@ -189,7 +189,7 @@ class EvidenceLinks:
                 yield from self._nearest(key, claim.text, _at(together, number) or "")
 
     def _link(self, key: str, rank: int, claim: str, verdict: str) -> Link:
-        near = self._passages[rank - 1].nearest_span(claim)
+        near = self._passages[rank - 1].nearest_span(claim, evidence=True)
         start, end = (near[0].start, near[0].end) if near else (0, 0)
         # A chunk that contains a claim word for word is judged by this sentence.
         exact = contains_statement(self._texts[rank - 1][start:end], claim) if near else False
@@ -197,7 +197,8 @@ class EvidenceLinks:
 
     def _nearest(self, key: str, claim: str, verdict: str) -> Iterator[Link]:
         """The nearest sentence of all chunks, for a claim on which no single chunk decides."""
-        found = [(near[1], -rank) for rank, text in enumerate(self._passages, 1) if (near := text.nearest_span(claim))]
+        near = [(rank, text.nearest_span(claim, evidence=True)) for rank, text in enumerate(self._passages, 1)]
+        found = [(one[1], -rank) for rank, one in near if one]
         share, rank = max(found, default=(0.0, 0))
         if share >= _LEAST_SHARE:
             yield self._link(key, -rank, claim, verdict)
