@@ -2,8 +2,8 @@
 
 A sentence is split only if both parts are complete without each other. The words that introduce a list are repeated only
 with items that say nothing alone. A pronoun at the start of the text is replaced if the question contains exactly one
-name. Each cell of a table is a statement with its row and column heads. A refusal states nothing. Code is not changed; short code
-belongs to the sentence that introduces it. The English rules are not applied to other scripts: there each sentence is a statement.
+name. Each cell of a table is a statement with its row and column heads. A refusal states nothing. Code is not changed; it belongs
+to the sentence that introduces it, which is the statement if it says all without several lines of code. The English rules are not applied to other scripts: there each sentence is a statement.
 """
 
 from __future__ import annotations
@@ -68,8 +68,12 @@ _COURTESY = late_pattern(
 )
 _LONGEST = 2_000
 _MOST = 100
-# Words of a sentence that says something before a block of code, and of code that belongs to it.
-_LEAST_LEAD, _SHORT_CODE = 4, 20
+# Words of a sentence that says something before a block of code; it says all without the code unless it ends so.
+_LEAST_LEAD = 5
+_NEEDS_CODE = late_pattern(
+    r"\b(?:run|use|type|enter|call|set|add|is|are|following|this|these|below|like|with|follows)\b(?: \w+){0,3}:$",
+    re.IGNORECASE,
+)
 
 
 def statements(question: str, text: str) -> list[str]:
@@ -141,10 +145,10 @@ def _lines(text: str) -> Iterator[_Line]:
         before = text[position : block.start()]
         yield from _blocks(before)
         code, lead = block["code"].strip(), _code_lead(before)
-        if lead and len(code.split()) <= _SHORT_CODE:
-            yield _Line(f"{lead}: {' '.join(code.split())}".removesuffix(": "), words=len(f"{lead} {code}".split()))
-        else:
-            yield from (_Line(one, words=len(one.split())) for one in (lead and as_sentence(lead), code) if one)
+        if lead and ("\n" not in code or _NEEDS_CODE.search(lead)):
+            code, lead = f"{lead} {' '.join(code.split())}".removesuffix(": "), ""
+        if one := lead.removesuffix(":") or code:
+            yield _Line(one, words=len(one.split()))
         position = block.end()
     yield from _blocks(text[position:])
 
@@ -154,7 +158,7 @@ def _code_lead(text: str) -> str:
     start, end = (sentences(text) or [(0, 0)])[-1]
     lead = _clean(text[start:end])
     is_full = lead.endswith(":") and len(lead.split()) >= _LEAST_LEAD and not is_fragment(f"{lead[:-1]}.")
-    return _without_opening(lead[:-1]) if is_full else ""
+    return _without_opening(lead) if is_full else ""
 
 
 def _clean(line: str) -> str:

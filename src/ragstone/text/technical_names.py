@@ -49,7 +49,9 @@ def replaced_name(claim: str, texts: Sequence[str], known: str = "") -> tuple[st
     words = content_stems(claim)
     for name, others in strange_names(claim, *texts, known).items():
         for part in (text[start:end] for text in texts for start, end in sentences(text)):
-            if (other := next(filter(part.count, others), "")) and len(words & content_stems(part)) >= _SAME_THING * len(words):
+            if (other := next(filter(part.count, others), "")) and len(
+                words & content_stems(part)
+            ) >= _SAME_THING * len(words):
                 return name, other
     return None
 
