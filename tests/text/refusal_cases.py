@@ -11,6 +11,9 @@ REFUSALS = {
         "I cannot answer this question from the context provided.",
         "I can not answer the question because of the insufficient information in documents.",
         "The documents do not say whether there is wireless internet on board.",
+        "I'm afraid the menus I have access to don't mention nuts.",
+        "The lease available to me does not contain any information about pets.",
+        "The maps that I can see give no depth for the inner harbour.",
         "The number of parking spaces is not stated in the documents; this I cannot answer.",
         "I found nothing about wireless internet in the documents.",
         "Unfortunately, the provided context does not contain information about the year he was inducted.",
@@ -177,6 +180,8 @@ REFUSALS = {
 
 ANSWERS = {
     "en": [
+        "The insurance policies available to you do not cover skiing.",
+        "The contract I have signed does not include a parking space.",
         "Dogs cannot travel in the cabin.",
         "The documents do not mention dogs, but cats travel free.",
         "No.",

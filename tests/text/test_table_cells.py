@@ -187,3 +187,31 @@ def test_the_order_of_sets_decides_nothing(seed):
         check=True,
     )
     assert done.stdout == "None\n"
+
+
+BERTHS = """| Berth | Summer | Winter | Deposit |
+|---|---|---|---|
+| Pier A | 40 EUR | 25 EUR | 100 EUR |
+| Pier B | 60 EUR | 35 EUR | 40 EUR |"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "agrees"),
+    [
+        # No column is named: several cells of the row may be meant, and other texts may say 60 EUR.
+        ("For electricity at Pier A we charge up to 60 EUR.", None),
+        ("The deposit for Pier A is 40 EUR.", False),
+        ("In winter, Pier A costs 35 EUR.", False),
+        ("In winter, Pier A costs 25 EUR.", True),
+    ],
+)
+def test_only_a_cell_of_the_named_row_and_column_denies_a_number(claim, agrees):
+    check = check_cells(claim, BERTHS)
+    assert (check and check.agrees) is agrees
+
+
+def test_the_only_cell_of_its_kind_needs_no_column_name():
+    check = check_cells(
+        "A kayak is 15 EUR.", "| Boat | Seats | Price |\n|---|---|---|\n| Kayak | 1 | 12 EUR |\n| Canoe | 3 | 15 EUR |"
+    )
+    assert check is not None and not check.agrees

@@ -40,6 +40,7 @@ from ragstone.text.passages import is_table_head
 from ragstone.text.sentences import sentences
 from ragstone.text.squad import tokens
 from ragstone.text.table_cells import check_cells
+from ragstone.text.technical_names import strange_names
 from ragstone.text.words import FoldedText
 
 NOT_COMPARED = "its words do not show whether the answer is right, and no judge compared it with a reference (--judge)"
@@ -227,6 +228,13 @@ def strange_numbers(case: Case, *more: str) -> set[str]:
     sample = case.sample
     known = [sample.question or "", *(sample.references or ()), *(fact.text for fact in sample.facts or ()), *more]
     return foreign_numbers(without_marks(sample.answer or ""), *known)
+
+
+def has_other_name(case: Case) -> bool:
+    """Whether the answer has a technical name that neither question nor references have, in place of one of a reference."""
+    known, answer = " ".join(case.sample.references or ()), without_marks(case.sample.answer or "")
+    found = strange_names(answer, known, case.sample.question or "") if known else {}
+    return any(other in known for others in found.values() for other in others)
 
 
 def _left_out_numbers(case: Case) -> set[str]:

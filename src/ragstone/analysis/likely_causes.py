@@ -30,7 +30,11 @@ from ragstone.analysis.cause_names import (
     Kind,
     Outcome,
 )
+<<<<<<< HEAD
 from ragstone.analysis.fact_causes import declines, numbers, quoted, says_opposite
+=======
+from ragstone.analysis.fact_causes import declines, has_other_name, numbers, says_opposite
+>>>>>>> mend-m1
 from ragstone.analysis.row_status import denial_of, foundations, support_of
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
@@ -107,6 +111,7 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     if not chances:
         return outcome
     best = max(chances, key=chances.__getitem__)
+    best = _without_contradiction(case, chances) if best is NOISE else best
     best = MISREAD if best is IGNORED and says_opposite(case) else best
     rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
     if rated and rated[0].kind == "fact":  # The facts show what was not retrieved.
@@ -122,6 +127,16 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     others = [one for one in rated if (one.kind, one.number) != (first.kind, first.number)]
     others.sort(key=lambda one: (not one.cause.fails, -(one.probability or 0.0)))
     return replace(outcome, findings=(first, *others))
+
+
+def _without_contradiction(case: Case, chances: dict[Cause, float]) -> Cause:
+    """The cause in place of "noise": misread if the same chunk has the reference, another one if the answer denies nothing."""
+    wanted = _unsaid(_read(case, "reference"))
+    denied = (*case.verdicts("reference_claims_in_answer"), *case.verdicts("answer_claims_in_reference"))
+    differs = has_other_name(case) or says_opposite(case) or CONTRADICTION in denied
+    if not differs and not cause_signs(case)["other_numbers"]:
+        return max((MISSING, HALLUCINATED, IGNORED), key=chances.__getitem__)
+    return MISREAD if wanted.found >= _STATED and wanted.chunk == _shown_by(case, NOISE).chunk else NOISE
 
 
 def _family(finding: Finding) -> Cause:

@@ -1,4 +1,4 @@
-"""Whether texts contain the numbers of a claim: quantities, times, prices, ordinals, weekdays and months.
+"""Whether texts contain the numbers and technical names of a claim: quantities, times, prices, ordinals, weekdays and months.
 
 A claim with a number that no text contains is not supported. If a text gives another number for the same thing, it
 contradicts the claim. The rule returns None if it cannot decide: a number that follows from others (a sum, a count, a
@@ -20,6 +20,7 @@ from ragstone.text.languages import foreign_language
 from ragstone.text.lexicon import lexicon, word_set
 from ragstone.text.overlap import content_stems
 from ragstone.text.quantity_reader import COUNT, Mention, Quantity, scan_quantities
+from ragstone.text.technical_names import replaced_name
 
 # Smaller counts are often counted: "three kinds" of a list.
 _MOST_COUNTED = 12
@@ -77,7 +78,7 @@ def _read(text: str) -> _Text:
 
 
 def check_numbers(claim: str, texts: Sequence[str], known: str = "", context: str = "") -> Refusal | None:
-    """The refusal of a claim with a number that neither the texts nor the known text have; None if there is none.
+    """The refusal of a claim with a number or technical name that neither the texts nor the known text have, or None.
 
     Numbers of the context, the sentences around the claim, may be terms of a sum.
     """
@@ -103,6 +104,8 @@ def check_numbers(claim: str, texts: Sequence[str], known: str = "", context: st
             return Refusal(f"the text says {other.words}, not {mention.words}", contradicted=True)
         if other or not _is_count(mention):
             return Refusal(f"the text does not say {mention.words}", contradicted=False)
+    if names := replaced_name(claim, texts, known):
+        return Refusal(f"the text says {names[1]}, not {names[0]}", contradicted=False)
     return _check_names(claim, " ".join([*texts, known]))
 
 

@@ -151,9 +151,9 @@ def _check_number(claim: _Claim, number: Mention, row: Row, table: Table, shares
     things = counted_things(number, claim.text)
     for at in sorted(alike, key=lambda at: -shares[at]):
         column = [other[at] for other in table.rows if other is not row]
-        # A count of things is that of the column only if the column is about these things.
-        is_meant = bool(shares[at]) or not things or bool(things & _stems(f"{table.heads[at]} {row[at]}"))
-        if is_meant and any(has_number(cell, number, claim.text) for cell in column):
+        # Of several cells of a kind, one is meant only if the claim names its column or counts its things.
+        is_meant = things & _stems(f"{table.heads[at]} {row[at]}") if things else len(alike) == 1
+        if (shares[at] or is_meant) and any(has_number(cell, number, claim.text) for cell in column):
             return _other(row, table, at)
     return 0
 
