@@ -30,11 +30,7 @@ from ragstone.analysis.cause_names import (
     Kind,
     Outcome,
 )
-<<<<<<< HEAD
-from ragstone.analysis.fact_causes import declines, numbers, quoted, says_opposite
-=======
-from ragstone.analysis.fact_causes import declines, has_other_name, numbers, says_opposite
->>>>>>> mend-m1
+from ragstone.analysis.fact_causes import declines, has_other_name, numbers, quoted, says_opposite
 from ragstone.analysis.row_status import denial_of, foundations, support_of
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE
