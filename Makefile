@@ -36,10 +36,11 @@ coverage: $(VENV)/.dev minilm browser  ## run all tests but the slow ones, and p
 test-torch: $(VENV)/torch  ## run the tests of models through transformers; installs torch beside, some hundred MB
 	$(BIN)/python -c 'import sys, pytest; sys.path.append("$<"); sys.exit(pytest.main(["tests/models/test_torch_models.py", "-q", "-rs"]))'
 
-CHECKS := check-style check-types check-layers check-structure check-prose check-workflows
+CHECKS := check-style check-types check-layers check-structure check-prose check-words check-workflows
 .PHONY: $(CHECKS)
 
 check: $(CHECKS)  ## style, types, layers, structure, prose, workflows; `make -k check` goes on after a failure
+	@echo "check: passed"
 
 $(CHECKS): $(VENV)/.dev
 
@@ -58,6 +59,8 @@ check-structure:
 
 check-prose:
 	$(BIN)/python scripts/voice.py --check
+
+check-words:
 	$(BIN)/pytest -q -n0 tests/docs/test_length.py
 
 check-workflows:

@@ -1,4 +1,4 @@
-"""What the local judge computed for pairs of texts in earlier runs, in a SQLite file: a second version takes less time.
+"""Keeps the outputs of the local judge between runs, in a SQLite file: a second version takes less time.
 
 Keys are hashes of both texts and of all that the outputs depend on, so the file contains no text. A file that cannot be used is
 ignored, and a broken one is removed: its content can be computed again.

@@ -21,7 +21,7 @@ _MOST_LETTERS = 100  # Of a word; a longer one is unknown.
 
 
 class _Folded(dict[int, str]):
-    """What stands for a character, for `str.translate`: punctuation and ideographs between spaces, letters without accents."""
+    """Replacements of characters, for `str.translate`: punctuation and ideographs between spaces, letters without accents."""
 
     def __missing__(self, code: int) -> str:
         letter, kind = chr(code), unicodedata.category(chr(code))
