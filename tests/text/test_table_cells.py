@@ -214,4 +214,5 @@ def test_the_only_cell_of_its_kind_needs_no_column_name():
     check = check_cells(
         "A kayak is 15 EUR.", "| Boat | Seats | Price |\n|---|---|---|\n| Kayak | 1 | 12 EUR |\n| Canoe | 3 | 15 EUR |"
     )
-    assert check is not None and not check.agrees
+    assert check is not None
+    assert not check.agrees

@@ -88,14 +88,8 @@ def judge_row(case: Case, outcome: Outcome) -> float | None:
     if outcome.right_by == "words":
         # The differing words decide; the local judge is not as sure. Right words say nothing about claims next to them.
         signs = signs_of(case)
-        is_founded = signs.get("either_least", signs.get("chunks_least", 0.0)) >= 0.0
-        return (
-            max(chance, _FOUND)
-            if not outcome.seems_right
-            else min(chance, _NONE)
-            if is_founded and not renamed
-            else chance
-        )
+        is_founded = not renamed and signs.get("either_least", signs.get("chunks_least", 0.0)) >= 0.0
+        return max(chance, _FOUND) if not outcome.seems_right else min(chance, _NONE) if is_founded else chance
     # "Yes" in place of "no": 50 of 50 such labelled rows were wrong.
     chance = max(chance, _FOUND) if says_opposite(case) else chance
     # A fact that no chunk contains is a failure of the retriever, even if the answer is right.
