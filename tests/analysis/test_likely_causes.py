@@ -194,3 +194,22 @@ def test_no_cause_is_shown_by_a_claim_that_the_answer_states():
 def test_a_row_that_is_fine_or_wrong_has_no_doubt():
     assert find_causes(case(CLOSED, YES, YES, [CLOSED], [YES], [YES])).doubt == ""
     assert find_causes(case("It is open on Mondays.", NO, NO, [CLOSED], [YES], [NO])).doubt == ""
+
+
+def test_a_chunk_that_also_has_the_reference_is_no_noise():
+    """The answer takes the value of another row of the same chunk: misread; the chunk does not contradict the reference."""
+    both = "Small boats pay 12 euros. Large boats pay 30 euros."
+    row = case("The pool is open on Mondays.", NO, NO, [both], [YES], [YES])
+    assert find_causes(row).findings[0].cause.name != "contradicted by noise"
+
+
+def test_an_answer_that_denies_nothing_is_no_noise():
+    row = case(
+        "Towels are free for guests.",
+        SILENT,
+        SILENT,
+        ["Towels are free for guests.", CLOSED],
+        [SILENT, YES],
+        [YES, SILENT],
+    )
+    assert find_causes(row).findings[0].cause.name in ("ignored", "missing chunk", "hallucinated")

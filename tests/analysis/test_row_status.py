@@ -100,6 +100,16 @@ def test_a_number_of_no_text_is_not_fine_where_the_large_judge_hardly_supports_i
     assert chances[1] == 0.64
 
 
+def test_another_technical_name_than_that_of_the_reference_is_not_fine():
+    evidence = judged(0.95, 0.95, 0.97).evidence
+    chances = []
+    for option in ("--dry-dock", "--keel-up"):
+        case = Case(sample(f"Start it with {option}.", references=["Add --dry-dock to the call."]), evidence)
+        chances.append(find_causes(case).wrong)
+    assert chances[0] < 0.2
+    assert chances[1] >= 0.64
+
+
 def test_without_references_an_unsupported_answer_is_never_fine():
     found = find_causes(judged(0.0, 0.05, 0.0, references=()))
     assert found.status in ("wrong", "look")

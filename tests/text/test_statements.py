@@ -72,6 +72,22 @@ from ragstone.text.statements import sentences_around, statements, weighed_state
             "The command is short. Run it:\n```sh\npump start; pump status. And wait\n```\nIt takes a minute.",
             ["The command is short.", "pump start; pump status. And wait", "It takes a minute."],
         ),
+        # A sentence before code is the statement; a single line of code, or one that it needs, belongs to it.
+        (
+            "How do I empty the bilge?",
+            "Open the seacock before you switch on the pump:\n```sh\npump on --bilge\n```\nIt stops by itself.",
+            ["Open the seacock before you switch on the pump: pump on --bilge", "It stops by itself."],
+        ),
+        (
+            "How do I read the tank level?",
+            "Read the sensor of the fresh water tank every minute:\n```py\nwhile True:\n    read()\n```",
+            ["Read the sensor of the fresh water tank every minute"],
+        ),
+        (
+            "How do I empty the bilge?",
+            "To empty the bilge at night, run the following:\n```sh\nquiet on\npump on\n```",
+            ["To empty the bilge at night, run the following: quiet on pump on"],
+        ),
         # An answer in a word or two says nothing without its question.
         ("What is the fare?", "5 crowns", ["What is the fare? 5 crowns."]),
         ("谁建造了灯塔？", "王明", ["谁建造了灯塔？ 王明."]),

@@ -107,7 +107,7 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     if not chances:
         return outcome
     best = max(chances, key=chances.__getitem__)
-    best = _without_contradiction(case, chances) if best is NOISE else best
+    best = _in_place_of_noise(case, chances) if best is NOISE else best
     best = MISREAD if best is IGNORED and says_opposite(case) else best
     rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
     if rated and rated[0].kind == "fact":  # The facts show what was not retrieved.
@@ -125,14 +125,16 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
     return replace(outcome, findings=(first, *others))
 
 
-def _without_contradiction(case: Case, chances: dict[Cause, float]) -> Cause:
-    """The cause in place of "noise": misread if the same chunk has the reference, another one if the answer denies nothing."""
-    wanted = _unsaid(_read(case, "reference"))
+def _in_place_of_noise(case: Case, chances: dict[Cause, float]) -> Cause:
+    """Not noise if the answer denies nothing, or if the same chunk has the reference."""
     denied = (*case.verdicts("reference_claims_in_answer"), *case.verdicts("answer_claims_in_reference"))
-    differs = has_other_name(case) or says_opposite(case) or CONTRADICTION in denied
-    if not differs and not cause_signs(case)["other_numbers"]:
+    if not (
+        cause_signs(case)["other_numbers"] or has_other_name(case) or says_opposite(case) or CONTRADICTION in denied
+    ):
         return max((MISSING, HALLUCINATED, IGNORED), key=chances.__getitem__)
-    return MISREAD if wanted.found >= _STATED and wanted.chunk == _shown_by(case, NOISE).chunk else NOISE
+    wanted = _unsaid(_read(case, "reference"))
+    is_same = wanted.found >= _STATED and wanted.chunk == _shown_by(case, NOISE).chunk
+    return max((MISREAD, IGNORED), key=chances.__getitem__) if is_same else NOISE
 
 
 def _family(finding: Finding) -> Cause:

@@ -83,15 +83,13 @@ def judge_row(case: Case, outcome: Outcome) -> float | None:
         if outcome.undecided:
             return None
         return _FOUND if any(one.cause is not UNSUPPORTED for one in found) else _UNFOUNDED if found else _NONE
-    # Of 12 rows with another technical name than the reference, all were wrong.
+    # With another technical name than the reference, 11 of 11 known rows were wrong, 10 of them of one domain.
     chance = max(chance, INVENTED_WRONG) if (renamed := has_other_name(case)) else chance
     if outcome.right_by == "words" and (outcome.seen_by == "facts" or word_of(chance) == "look"):
         # The differing words decide if the local judge, which read the claims, is not sure. Right words say nothing about claims next to them.
         signs = signs_of(case)
-        is_founded = signs.get("either_least", signs.get("chunks_least", 0.0)) >= 0.0
-        if not outcome.seems_right:
-            return max(chance, _FOUND)
-        return min(chance, _NONE) if is_founded and not renamed else chance
+        is_founded = not renamed and signs.get("either_least", signs.get("chunks_least", 0.0)) >= 0.0
+        return max(chance, _FOUND) if not outcome.seems_right else min(chance, _NONE) if is_founded else chance
     # "Yes" in place of "no": 50 of 50 such labelled rows were wrong.
     chance = max(chance, _FOUND) if says_opposite(case) else chance
     # A fact that no chunk contains is a failure of the retriever, even if the answer is right.

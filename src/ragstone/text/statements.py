@@ -2,8 +2,8 @@
 
 A sentence is split only if both parts are complete without each other. The words that introduce a list are repeated only
 with items that say nothing alone. A pronoun at the start of the text is replaced if the question contains exactly one
-name. Each cell of a table is a statement with its row and column heads. A refusal states nothing. Code is not changed; it belongs
-to the sentence that introduces it, which is the statement if it says all without several lines of code. The English rules are not applied to other scripts: there each sentence is a statement.
+name. Each cell of a table is a statement with its row and column heads. A refusal states nothing. Code is not changed;
+a sentence before it is its statement, with a single line of code. The English rules are not applied to other scripts: there each sentence is a statement.
 """
 
 from __future__ import annotations
@@ -68,12 +68,9 @@ _COURTESY = late_pattern(
 )
 _LONGEST = 2_000
 _MOST = 100
-# Words of a sentence that says something before a block of code; it says all without the code unless it ends so.
+# A sentence of fewer words says nothing before a block of code; with such an end, it needs the code.
 _LEAST_LEAD = 5
-_NEEDS_CODE = late_pattern(
-    r"\b(?:run|use|type|enter|call|set|add|is|are|following|this|these|below|like|with|follows)\b(?: \w+){0,3}:$",
-    re.IGNORECASE,
-)
+_NEEDS_CODE = late_pattern(r"\b(?:run|use|type|call|set|add|is|are|following|this|below|like|with)(?: \w+){0,3}:$")
 
 
 def statements(question: str, text: str) -> list[str]:
@@ -96,7 +93,7 @@ def weighed_statements(question: str, text: str) -> list[Part]:
             seen.add(line)
         if line.words:
             distinct.setdefault(line.text, line.words)
-        elif not line.text.endswith(("?", "？")) and not _says_nothing(line.text):
+        elif not line.text.endswith(("?", "？", ":")) and not _says_nothing(line.text):
             for part in _parts(question, line):
                 # Only at the start of the text: further on, a pronoun may mean something else.
                 distinct.setdefault(part.text if distinct else _stand_alone(part.text, question), part.words)
@@ -142,27 +139,15 @@ def _lines(text: str) -> Iterator[_Line]:
     """The sentences without layout marks; a block of code is one line."""
     position = 0
     for block in _CODE.finditer(text):
-        before = text[position : block.start()]
-        yield from _blocks(before)
-        code, lead = block["code"].strip(), _code_lead(before)
+        before, code = [*_blocks(text[position : block.start()])], block["code"].strip()
+        lead = before.pop().text if before and before[-1].text.endswith(":") else ""
+        yield from before
         if lead and ("\n" not in code or _NEEDS_CODE.search(lead)):
             code, lead = f"{lead} {' '.join(code.split())}".removesuffix(": "), ""
         if one := lead.removesuffix(":") or code:
             yield _Line(one, words=len(one.split()))
         position = block.end()
     yield from _blocks(text[position:])
-
-
-def _code_lead(text: str) -> str:
-    """The sentence with a colon at the end of a text; empty if it says nothing without the code after it."""
-    start, end = (sentences(text) or [(0, 0)])[-1]
-    lead = _clean(text[start:end])
-    is_full = lead.endswith(":") and len(lead.split()) >= _LEAST_LEAD and not is_fragment(f"{lead[:-1]}.")
-    return _without_opening(lead) if is_full else ""
-
-
-def _clean(line: str) -> str:
-    return _CITATION.sub("", _MARKUP.sub("", _ITEM.sub("", line))).strip()
 
 
 def _blocks(text: str) -> Iterator[_Line]:
@@ -188,11 +173,13 @@ def _prose(text: str) -> Iterator[_Line]:
     spans = sentences(text)
     for number, (start, end) in enumerate(spans, start=1):
         raw = text[start:end]
-        line = _clean(raw)
+        line = _CITATION.sub("", _MARKUP.sub("", _ITEM.sub("", raw))).strip()
         if not any(character.isalnum() for character in line):
             continue
         if line.endswith((":", "：")) or (_HEADING.match(raw) and number < len(spans)):
             lead = _without_opening(line.rstrip(":：").strip())
+            if number == len(spans) and len(line.split()) >= _LEAST_LEAD and not is_fragment(f"{lead}."):
+                yield _Line(f"{lead}:")
             continue
         is_item = bool(_ITEM.match(raw))
         line = _without_opening(line)

@@ -13,5 +13,5 @@ def test_answers_that_nobody_checked_are_named(cli, home):
     refusal = {"question": "Is there a gym?", "answer": "I could not find any information.", "contexts": ["Nothing."]}
     home.joinpath("log.jsonl").write_text("\n".join(map(json.dumps, (row, refusal))))
     printed = cli("truth", "extract", "log.jsonl", "--to", "desk")
-    assert "1 answer taken as right whatever a run says: check them" in printed.err, printed.err
+    assert "1 answer taken as right, even if a run calls them wrong: check them" in printed.err, printed.err
     assert "no answer that gives one" in printed.out
