@@ -173,9 +173,6 @@ class Skip(Exception):  # noqa: N818  (a signal, not an error)
 LONGEST_NAME = 200
 
 
-_LEAST_PART = 4
-
-
 def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
     """The known names that are most similar to a misspelled name."""
     import difflib  # noqa: PLC0415  (only mistakes need it, and `--help` should not wait for it)
@@ -183,6 +180,6 @@ def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6)
     if len(name) > LONGEST_NAME:
         return []
     by_folded, folded = {candidate.lower(): candidate for candidate in known}, name.lower()
-    whole = sorted((one for one in by_folded if len(name) >= _LEAST_PART and folded in one), key=len)
+    whole = sorted((one for one in by_folded if len(folded) > 3 and folded in one), key=len)
     close = difflib.get_close_matches(folded, by_folded, n=most, cutoff=cutoff)
     return [by_folded[match] for match in dict.fromkeys([*whole, *close])][:most]

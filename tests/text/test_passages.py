@@ -84,10 +84,6 @@ def test_the_nearest_sentence_and_the_share_of_words_in_it():
     assert Passages("").nearest_span("Cats sleep.") is None
 
 
-PROBATION = (
-    "The probation period lasts six months for permanent contracts. It can be shortened by the department head. "
-    "Apprentices and dual students have a probation period of four months. Working students have none at all."
-)
 RATES = "\n".join(
     [
         "Daily allowance, full day / arrival day:",
@@ -98,38 +94,6 @@ RATES = "\n".join(
         "Trips of less than 8 hours give no allowance.",
     ]
 )
-
-
-def _excerpt(text, claim, most):
-    return Passages(text, 15, 0).excerpt(claim, most)
-
-
-def test_a_short_text_is_whole_and_a_long_one_is_around_the_nearest_sentence():
-    assert _excerpt(PROBATION, "anything", 300) == PROBATION
-    found = _excerpt(PROBATION, "Apprentices have four months.", 120)
-    assert (
-        found
-        == "…Apprentices and dual students have a probation period of four months. Working students have none at all."
-    )
-    assert _excerpt(PROBATION, "鲸鱼", 20) == "The probation period…"
-
-
-def test_a_row_of_a_table_comes_with_its_head():
-    found = _excerpt(RATES, "The full day allowance for Norway is 75 euros.", 120).split("\n")
-    assert found[:2] == ["| Country | Full day | Arrival day |", "…"]
-    assert "| Norway | 75 | 50 |" in found
-    markup = (
-        RATES.replace("|---|---|---|\n", "")
-        .replace("| Country", "<tr><th>Country")
-        .replace("| Norway", "<tr><td>Norway")
-    )
-    assert "Norway" in _excerpt(markup, "The full day allowance for Norway is 75 euros.", 120)
-
-
-def test_text_without_stops_is_cut_around_the_words():
-    found = _excerpt("word " * 500 + "a red lamp " + "word " * 500, "The lamp is red.", 100)
-    assert "red lamp" in found
-    assert len(found) < 300
 
 
 def test_the_head_of_a_table_is_not_evidence_if_a_row_is():

@@ -66,18 +66,11 @@ def init(
         (command_line("run", data, name="first"), f"evaluate {answers or 'the example'}"),
         (command_line("gate", "first"), "check it against the conditions in ragstone.toml"),
         (command_line("validate", answers or "YOUR_FILE"), "what your own file has and which metrics it allows"),
-        *(
-            []
-            if answers
-            else [
-                (
-                    f"edit {_FILES[_WORKFLOW][0]}",
-                    f"RAGSTONE_DATA names your file; pull requests are compared with {branch}",
-                )
-            ]
-        ),
+        (f"edit {_FILES[_WORKFLOW][0]}", f"RAGSTONE_DATA names your file; pull requests are compared with {branch}"),
         (f"git add {FILE} {_IGNORED} .github {shlex.quote(data)}", "commit these; later ragstone-labels/, too"),
     ]
+    if answers:  # the workflow names the file
+        del steps[3]
     if package == _WHEEL and not Path(_WHEEL).exists():
         steps.append(
             (f"pip wheel --no-deps -w vendor {origin}", "make the wheel that the workflow installs; commit it")

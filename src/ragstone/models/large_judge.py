@@ -158,11 +158,8 @@ def open_large_judge(store: Store | None = None) -> Gguf:
 
 def unused_large_judge() -> str:
     """Why an installed large judge is not used by default: its engine is missing; empty otherwise."""
-    return (
-        ""
-        if os.environ.get(VARIABLE, "").strip().lower() == "off" or find_spec("xllamacpp") or Store().find(NAME) is None
-        else _UNUSED
-    )
+    is_off = os.environ.get(VARIABLE, "").strip().lower() == "off"
+    return "" if is_off or find_spec("xllamacpp") or Store().find(NAME) is None else _UNUSED
 
 
 def find_large_judge() -> Gguf | None:

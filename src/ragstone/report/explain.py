@@ -20,13 +20,14 @@ from ragstone.number_format import number
 from ragstone.report.table import Column, Table
 from ragstone.report.text import plain, title
 from ragstone.storage.images import image_name
+from ragstone.text.layout import readable
 from ragstone.text.passages import Passages
 from ragstone.views.judged_items import count_view, item_texts
 from ragstone.views.marks import FULL, Limits
 from ragstone.views.phrases import one_line, visible
 from ragstone.views.sample import ClaimGroup, SampleView, sample_view
 
-_SHORT, _WORDS = 300, 40
+_SHORT, _WORDS = 300, 50
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # Groups of judged items that belong to one family of metrics.
 _FAMILIES = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore", "chunk-grades": "umbrela."}
@@ -224,29 +225,27 @@ def _steps_part(view: SampleView) -> Iterator[RenderableType]:
         yield Text(f"  expected but not made: {'; '.join(steps.missed)}{more}")
 
 
-def _evidence_wanted(case: Case, view: SampleView) -> dict[int, str]:
-    """By rank of a chunk: the claim to look for in it, of a finding or with a verdict, else the first one; or the question."""
-    texts = [*(one.text for one in view.findings if one.text), *(case.sample.references or ())]
-    default = texts[0] if texts else case.sample.answer or view.question
-    found = {chunk.rank: default for chunk in view.chunks or ()}
-    for group in view.claims:
-        found |= {rank: claim.text for claim in reversed(group.rows) for rank in (*claim.says, *claim.denies)}
-    return found | {rank: one.text for one in reversed(view.findings) if one.text for rank in one.chunks}
+def _claims_about(rank: int, case: Case, view: SampleView) -> str:
+    """The claims on which a chunk has a verdict, otherwise the first finding, reference or answer."""
+    claims = [one.text for group in view.claims for one in group.rows if rank in (*one.says, *one.denies)]
+    others = [*(one.text for one in view.findings if one.text), *(case.sample.references or ())]
+    return " ".join(claims or [*others, case.sample.answer or view.question][:1])
 
 
 def _chunks_part(case: Case, view: SampleView, most: int | None) -> Iterator[RenderableType]:
     if view.chunks is None:
         return
-    yield title("retrieved chunks" if view.chunks else "nothing was retrieved")
-    table, wanted = _numbered(), _evidence_wanted(case, view)
+    parts = ", the sentences next to the claims" if most else ""
+    yield title(f"retrieved chunks{parts}" if view.chunks else "nothing was retrieved")
+    table = _numbered()
     for chunk in view.chunks:
         marks = "; ".join(f"{mark.sign} {mark.words}" for mark in chunk.badges)
         image = f"image: {chunk.image.name}" if chunk.image else ""
         names = (chunk.id, chunk.label if chunk.page else "", image)
         name = "".join(f"{visible(part)}  " for part in names if part)
         shown = "".join(piece.text for piece in chunk.pieces)
-        if most:
-            shown = Passages(shown, _WORDS, 0).excerpt(wanted[chunk.rank], most)
+        if most and len(shown) > most:
+            shown = Passages(readable(shown)).around(_claims_about(chunk.rank, case, view), _WORDS)
         text = _cut(shown, most and 2 * most)
         table.add(str(chunk.rank), Text.assemble((f"{name}{marks}", "bold"), "\n", text))
     if view.chunks:

@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import takewhile
 from typing import NamedTuple
 
 from ragstone.text.overlap import content_stems, content_words
@@ -21,8 +20,6 @@ _OVERLAP = 40
 _MOST_WINDOWS = 3
 _NEAREST_WINDOWS = 2
 _NEAREST_SENTENCES = 5
-_MOST_RULE = 40
-_ROW = re.compile(r"\||<tr")
 _RULE = re.compile(r"[ \t|]*+\r?\n[ \t]*+\|?[ \t:]*+--")
 Words = Callable[[str], Iterable[str]]
 
@@ -116,28 +113,9 @@ class Passages:
             wanted
         )
 
-    def excerpt(self, claim: str, most: int) -> str:
-        """The nearest sentence with the neighbours that fit into `most` characters; a row of a table with its head."""
-        near = self.nearest_span(claim, evidence=True)
-        if len(self.text) <= most or near is None:
-            return self.text if len(self.text) <= most else f"{self.text[:most].rstrip()}…"
-        first = last = best = [one.start for one in self._sentences].index(near[0].start)
-        rows = takewhile(lambda at: _ROW.match(self._slice(at, at)), range(best, -1, -1))
-        head = next((at for at in rows if self._is_head(at)), best)
-        room, size = most - (len(self._slice(head, head)) if head < best else 0), 0
-        while size != (size := last - first + 1):
-            for low, high in ((0, 1), (1, 0)):
-                wider = (first - low, last + high)
-                if wider[0] >= 0 and wider[1] < len(self._sentences) and len(self._slice(*wider)) <= room:
-                    first, last = wider
-        start = "…" if first else ""
-        if head < first:
-            start = self._slice(head, head) + ("\n…\n" if head + 1 < first else "\n")
-        return f"{start}{self._slice(first, last)}{'…' if last + 1 < len(self._sentences) else ''}"
-
     def _is_head(self, index: int) -> bool:
-        end, line = self._sentences[index].end, self._slice(index, index)
-        return line.endswith(":") or is_table_head(line, self.text[end : end + _MOST_RULE])
+        line, end = self._slice(index, index), self._sentences[index].end
+        return line.endswith(":") or is_table_head(line, self.text[end : end + 40])
 
     def _ranked(self, claim: str, words_of: Words, index: Mapping[str, list[int]]) -> list[int]:
         """The sentences that share a word with the claim, nearest first."""
