@@ -47,36 +47,37 @@ from source_tree import (
 # Lines per package; packages joined by " + " share a budget, "root" are the modules next to the packages. Budgets fall
 # with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
-    "assistants": 497,
-    "cli": 7_475,
-    "web": 6_888,
-    "report + views": 9_893,
-    "api": 707,
+    "assistants": 495,
+    "cli": 7_484,
+    "web": 6_884,
+    "report + views": 9_891,
+    "api": 706,
     "notify": 842,
     "watch": 2_325,
-    "sweep": 1_477,
-    "analysis": 6_279,
-    "truth": 7_265,
+    "sweep": 1_473,
+    "analysis": 6_324,
+    "truth": 7_259,
     "stress": 1_967,
-    "agreement": 3_597,
-    "engine": 4_596,
-    "metrics + evidence_functions": 6_699,
-    "tools": 5_693,
-    "llm": 7_245,
-    "models": 3_439,
-    "formats": 8_274,
-    "platforms": 830,
+    "agreement": 3_581,
+    "engine": 4_593,
+    "metrics + evidence_functions": 6_685,
+    "tools": 5_690,
+    "llm": 7_231,
+    "models": 3_503,
+    "formats": 8_265,
+    "platforms": 824,
     "storage": 2_282,
-    "http": 310,
+    "http": 306,
     "registry": 1_203,
     "data": 2_101,
     "stats": 3_157,
-    "text": 6_101,
+    "text": 6_176,
     "examples": 120,
-    "root": 691,
+    "root": 693,
 }
-# Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas.
-MAX_LINES = 101_930
+# Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
+# technical names, the memory of the local judge, word pieces without a package, and sentences before code.
+MAX_LINES = 102_060
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

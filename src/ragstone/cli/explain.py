@@ -61,7 +61,7 @@ def _write_reasons(case: Case) -> dict[str, str]:
     """By claim of the answer that the chunks do not support, as it is shown: why."""
     from ragstone.data.verdict import ENTAILMENT, strongest
     from ragstone.engine.execute import run_to_end
-    from ragstone.tools.large_reasons import Doubt, write_reasons
+    from ragstone.tools.large_judges import Doubt, write_reasons
     from ragstone.views.judged_items import shown_claims
 
     texts = [chunk.text for chunk in case.sample.contexts or ()]

@@ -1,4 +1,4 @@
-"""Tools of the large judge (models/large_judge.py): claim checker and grader, in this process or on a server.
+"""Tools of the large judge (models/large_judge.py): claim checker, grader and reasons, in this process or on a server.
 
 They are the tools of the local judge with another model: the same rules come first. The model reads a text as it is, with its
 layout, and each text once for all its claims: they follow one another, and a server that keeps what it has read continues
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from copy import copy
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, UNSURE, Verdict
@@ -213,3 +213,47 @@ def open_large_tool(role: str, llm: LLM, in_turn: bool) -> LargeChecker | LargeG
     judgements: Any = LargeJudgements(llm, card, in_turn)
     checker = LargeChecker(judgements, card, own)
     return checker if role == "checker" else LargeGrader(judgements, checker, own)
+
+
+_SYSTEM = "Say in one short sentence why the evidence does not support the claim. Name what differs or what is missing."
+_EXAMPLES = (
+    ("The pool opens at nine on weekdays.", "The pool opens at eight.", "The evidence says nine, not eight."),
+    ("Tickets cost 8 euros.", "Children get in free.", "The evidence gives a price but says nothing about children."),
+)
+# Words of the evidence that are shown, and tokens of a reason.
+_WORDS, _TOKENS = 200, 60
+
+
+class Doubt(NamedTuple):
+    """A claim that is not supported, and the texts that it was checked against."""
+
+    claim: str
+    texts: Sequence[str]
+
+
+async def write_reasons(doubts: Sequence[Doubt]) -> list[str]:
+    """One sentence per claim, by the base model. Replies are cached."""
+    from ragstone.llm.gateway import Gateway  # noqa: PLC0415  (slow import)
+    from ragstone.tools.llama import open_large  # noqa: PLC0415
+    from ragstone.tools.open_tools import gateway_settings  # noqa: PLC0415  (imports this module)
+
+    gateway = Gateway(gateway_settings({}, 1))
+    try:
+        llm = gateway.open_llm(open_large(writes=True))
+        return [await _reason(llm, doubt) for doubt in doubts]
+    finally:
+        await gateway.close()
+
+
+async def _reason(llm: LLM, doubt: Doubt) -> str:
+    evidence = Passages("\n\n".join(doubt.texts)).around(doubt.claim, _WORDS)
+    messages = [Message("system", _SYSTEM)]
+    for text, claim, reason in _EXAMPLES:
+        messages += [Message("user", _task(text, claim)), Message("assistant", reason)]
+    messages.append(Message("user", _task(evidence, doubt.claim)))
+    reply = await llm.complete(Request(tuple(messages), prompt="large_reason", max_tokens=_TOKENS))
+    return " ".join(reply.text.split())
+
+
+def _task(evidence: str, claim: str) -> str:
+    return f"Evidence:\n{evidence}\n\nClaim: {claim}"

@@ -60,7 +60,9 @@ def extract(
         return
     saved, new = _save(result, source.cases, source.name, to, author, note, out)
     if taken := sum(case.provenance == SYSTEM_ANSWER for case in source.cases):
-        remark(f"{counted(taken, 'answer')} taken as right, even if a run calls them wrong: check them; refusals are left out")
+        remark(
+            f"{counted(taken, 'answer')} taken as right, even if a run calls them wrong: check them; refusals are left out"
+        )
     if json:
         print_json(_nuggets_as_json(result, saved, new) if nuggets else _as_json(result, saved, new))
     else:
