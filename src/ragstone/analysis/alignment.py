@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,8 +26,6 @@ MOST_RUNS = 1_000
 MOST_OF_BRANCH = 20
 _COMMIT_DIGITS = 10
 
-# The ids that the reader makes of questions: rows are shown by their number instead.
-MADE_ID = re.compile(r"q-[0-9a-f]{10}(?:-\d+)?")
 _MOST_NAMED = 3
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.causes import find_causes
 from ragstone.analysis.diagnosis import with_reasons
@@ -22,6 +21,7 @@ from ragstone.evidence_functions.steps import first_finds, match_steps, new_chun
 from ragstone.registry import CATALOGUE
 from ragstone.registry.expression import Metric, make_metric, parse_metric
 from ragstone.storage.runs import Run, read_table
+from ragstone.text.questions import MADE_ID
 
 _CELL = ("metric", "value", "status", "reason")
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ragstone.analysis.alignment import MADE_ID, Alignment, align, name_some
+from ragstone.analysis.alignment import Alignment, align, name_some
 from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.cause_texts import RowLabel
 from ragstone.analysis.comparison import differing_signatures
@@ -26,6 +26,7 @@ from ragstone.number_format import p_value
 from ragstone.stats.paired import sign_flip_test, sign_test
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import read_ids, read_labels
+from ragstone.text.questions import MADE_ID
 
 # Chosen on pairs of labelled answers (docs/comparing.md has the figures): a harmless rewording rarely changes more.
 TOLERANCE = 0.35

@@ -31,9 +31,9 @@ def explain(
     json: bool = shared("json"),
 ) -> None:
     """Show one sample with the evidence behind its scores."""
-    from ragstone.analysis.alignment import MADE_ID
     from ragstone.analysis.explain import explain_sample
     from ragstone.report.explain import explanation_dict, explanation_report
+    from ragstone.text.questions import MADE_ID
     from ragstone.views.phrases import visible
 
     load_metrics_files(metrics_file)

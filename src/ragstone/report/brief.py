@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
 
-from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.explain import Explanation
 from ragstone.analysis.gate_conditions import Checked
@@ -20,6 +19,7 @@ from ragstone.report.gates import MARKS as GATE_MARKS
 from ragstone.report.gates import ORDER, value_texts
 from ragstone.storage.runs import Run
 from ragstone.storage.scores import MissingScores
+from ragstone.text.questions import MADE_ID
 from ragstone.views.comparison import MARKS, ComparisonView
 from ragstone.views.diagnosis import DiagnosisView
 from ragstone.views.phrases import counted, one_line

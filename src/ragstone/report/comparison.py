@@ -8,13 +8,13 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
-from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.comparison import ChangedSample, Comparison, Slice
 from ragstone.analysis.differences import Difference
 from ragstone.number_format import number, p_value, places_for, signed, signed_interval
 from ragstone.report.run import metric_label
 from ragstone.report.table import TONES, Cell, Column, Table, columns, interval_strip
 from ragstone.report.text import section, title
+from ragstone.text.questions import MADE_ID
 from ragstone.views.comparison import (
     MARKS,
     ComparisonView,

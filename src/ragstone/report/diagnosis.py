@@ -8,12 +8,12 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.report.run import metric_label
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import title
 from ragstone.storage.runs import Run, read_table
+from ragstone.text.questions import MADE_ID
 from ragstone.views.diagnosis import CauseView, DiagnosisView
 from ragstone.views.phrases import one_line, visible
 

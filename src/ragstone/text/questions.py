@@ -10,6 +10,7 @@ from ragstone.text.lexicon import lexicon, word_set
 from ragstone.text.overlap import content_stems
 from ragstone.text.words import words
 
+MADE_ID = re.compile(r"q-[0-9a-f]{10}(?:-\d+)?")  # the ids that the reader makes of questions
 # With one of these verbs even three words are a sentence.
 _VERB = re.compile(r"(?<=\w )(?:is|are|was|were|has|have|had|can|will|must)\b")
 _LONGEST, _SHORTEST_SENTENCE = 10, 4

@@ -12,14 +12,13 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from ragstone.analysis.alignment import MADE_ID
 from ragstone.data.codec import arrow_type, decoder, encoder
 from ragstone.data.dataset import Dataset, view_samples
 from ragstone.data.types import Chunk, Fact, Sample
 from ragstone.errors import UsageError
 from ragstone.formats import Reader
 from ragstone.formats.conversations import CONVERSATION_NAMES
-from ragstone.text.questions import question_key
+from ragstone.text.questions import MADE_ID, question_key
 from ragstone.text.refusals import find_refusal
 
 # The provenance of a case whose reference is an unchecked answer of the system.

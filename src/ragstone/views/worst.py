@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from ragstone.analysis.alignment import MADE_ID
 from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.cause_texts import status_text
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.sample_order import worst_rows
 from ragstone.storage.runs import Run, read_table
+from ragstone.text.questions import MADE_ID
 from ragstone.text.statements import without_question
 from ragstone.views.phrases import one_line
 
