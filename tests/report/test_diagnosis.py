@@ -212,7 +212,8 @@ def test_a_metric_without_a_measured_error_says_so():
 def test_where_most_wrong_rows_point_comes_first():
     """The local judge alone is never sure of the part, but the rows are seen."""
     found = make(WIDE, GOOD)
-    first = replace(found.readings[0], local=True)
+    vague = JudgeError(Level(0.65, 0.01, 0.05, 40), Level(0.35, 0.01, 0.05, 40)).people(0.6, 0.58, 0.62)
+    first = replace(found.readings[0], local=True, people=vague)
     wrong = (*[Outcome("s", (Finding(MISREAD, "answer claim", 1, "a"),), status="wrong")] * 3,)
     missed = (*[Outcome("s", (Finding(MISSING, "reference claim", 1, "a"),), status="wrong")] * 3,)
     known = replace(found, limits="unknown", sure=False, parts=judge_parts([first]), readings=(first,))

@@ -235,8 +235,7 @@ def _claims_about(rank: int, case: Case, view: SampleView) -> str:
 def _chunks_part(case: Case, view: SampleView, most: int | None) -> Iterator[RenderableType]:
     if view.chunks is None:
         return
-    parts = ", the sentences next to the claims" if most else ""
-    yield title(f"retrieved chunks{parts}" if view.chunks else "nothing was retrieved")
+    yield title("retrieved chunks" if view.chunks else "nothing was retrieved")
     table = _numbered()
     for chunk in view.chunks:
         marks = "; ".join(f"{mark.sign} {mark.words}" for mark in chunk.badges)
@@ -245,7 +244,7 @@ def _chunks_part(case: Case, view: SampleView, most: int | None) -> Iterator[Ren
         name = "".join(f"{visible(part)}  " for part in names if part)
         shown = "".join(piece.text for piece in chunk.pieces)
         if most and len(shown) > most:
-            shown = Passages(readable(shown)).around(_claims_about(chunk.rank, case, view), _WORDS)
+            shown = f"… {Passages(readable(shown)).around(_claims_about(chunk.rank, case, view), _WORDS)} …"
         text = _cut(shown, most and 2 * most)
         table.add(str(chunk.rank), Text.assemble((f"{name}{marks}", "bold"), "\n", text))
     if view.chunks:
