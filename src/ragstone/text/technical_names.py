@@ -11,7 +11,7 @@ from ragstone.text.sentences import sentences
 
 _NAME = re.compile(
     r"(?P<option>(?<![\w-])--[a-zA-Z][\w-]+)|(?P<header>\bX(?:-[A-Z]\w+)+)|(?P<code>\b[A-Z]{2,6}-\d{3,}\b)|"
-    r"(?P<variable>\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b)|(?P<setting>\b[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*)*_\w+(?:\.\w+)*)|"
+    r"(?P<variable>\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b)|(?P<setting>\b[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*){0,9}_\w+(?:\.\w+)*)|"
     r"(?P<function>\b(?:[a-z]+|(?:[A-Z][a-z]+)+)[A-Z][a-z]\w+)|(?P<path>(?<![^\s`'\"(])/[a-z][\w-]+(?:/[\w{}-]+)*(?![\w./]))"
 )
 _SIGNS = re.compile(r"[\W_]")
@@ -41,7 +41,5 @@ def replaced_name(claim: str, texts: Sequence[str], known: str = "") -> tuple[st
     """A name of a claim that no text has, and the one of its kind in a sentence about the same thing."""
     parts, words = [text[start:end] for text in texts for start, end in sentences(text)], content_stems(claim)
     near = " ".join(part for part in parts if len(words & content_stems(part)) >= _SAME_THING * len(words))
-    pairs = (
-        (name, other) for name, some in strange_names(claim, *texts, known).items() for other in some if other in near
-    )
-    return next(pairs, None)
+    found = strange_names(claim, *texts, known)
+    return next(((name, other) for name, some in found.items() for other in some if other in near), None)

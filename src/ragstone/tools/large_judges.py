@@ -233,11 +233,11 @@ class Doubt(NamedTuple):
 
 async def write_reasons(doubts: Sequence[Doubt]) -> list[str]:
     """One sentence per claim, by the base model. Replies are cached."""
-    from ragstone.llm.gateway import Gateway  # noqa: PLC0415  (slow import)
+    from ragstone.llm.cache import open_cache  # noqa: PLC0415
+    from ragstone.llm.gateway import Gateway, GatewaySettings  # noqa: PLC0415  (slow import)
     from ragstone.tools.llama import open_large  # noqa: PLC0415
-    from ragstone.tools.open_tools import gateway_settings  # noqa: PLC0415  (imports this module)
 
-    gateway = Gateway(gateway_settings({}, 1))
+    gateway = Gateway(GatewaySettings(concurrency=1, cache=open_cache()))
     try:
         llm = gateway.open_llm(open_large(writes=True))
         return [await _reason(llm, doubt) for doubt in doubts]
