@@ -107,9 +107,9 @@ def _certain(case: Case) -> Iterator[Finding]:
 def _is_courtesy(case: Case) -> bool:
     """Whether the answer states nothing and does not decline, by its claims or otherwise by its words."""
     answer = case.sample.answer
-    if not answer or case.sample.references or case.answer_is_empty or declines(case) or find_refusal(answer):
+    if not answer or case.has("reference_claims") or case.answer_is_empty or declines(case) or find_refusal(answer):
         return False
-    claims = case.evidence.get("answer_claims")
+    claims = case.evidence.get("answer_claims", case.sample.references or None)
     return not (statements(case.sample.question or "", answer) if claims is None else claims)
 
 
