@@ -180,6 +180,7 @@ def nearest(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6)
     if len(name) > LONGEST_NAME:
         return []
     by_folded, folded = {candidate.lower(): candidate for candidate in known}, name.lower()
-    whole = sorted((one for one in by_folded if len(folded) > 3 and folded in one), key=len)
     close = difflib.get_close_matches(folded, by_folded, n=most, cutoff=cutoff)
+    is_part = len(folded) > 3 and not difflib.get_close_matches(folded, close, n=1, cutoff=0.85)
+    whole = sorted((one for one in by_folded if is_part and folded in one), key=len)
     return [by_folded[match] for match in dict.fromkeys([*whole, *close])][:most]

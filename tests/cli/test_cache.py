@@ -24,6 +24,7 @@ def test_size_and_clear(cli, tmp_path, monkeypatch):
 
 def test_what_the_local_judge_computed(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "replies"))
     file = memory_file()
     file.parent.mkdir(parents=True)
     file.write_bytes(b"x" * 2_000)

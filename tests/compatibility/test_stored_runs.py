@@ -154,8 +154,10 @@ def test_diagnose(ask, cli, root):
     assert numbers["fact_precision"] == 0.1875
     assert [(row["part"], row["main_of"], row["items"]) for row in worse["causes"]] == [
         ("retriever", 2, 2),
-        ("generator", 1, 1),
+        ("retriever", 1, 1),
         ("generator", 0, 2),
+        ("generator", 0, 1),
+        (None, 0, 1),
     ]
     assert [row["id"] for row in worse["outcomes"] if row["cause"]][:3] == ["h02", "h04", "h06"]
     printed = cli("diagnose", "harbour-worse", "-o", root)

@@ -133,8 +133,9 @@ def _find_causes(case: Case, store: Store | None) -> Outcome:
 
 def _with_facts(outcome: Outcome, case: Case, store: Store | None) -> Outcome:
     """The outcome by the claims, with the facts that no chunk contains: claims show the answer, facts what was retrieved."""
-    if lost := tuple(trace_facts(case, store)):
-        return replace(outcome, findings=(*lost, *(one for one in outcome.findings if one.kind != "fact")))
+    if lost := tuple(trace_facts(case, store)):  # what was not retrieved is not named twice
+        kept = (one for one in outcome.findings if one.kind != "fact" and one.cause.part != "retriever")
+        return replace(outcome, findings=(*lost, *kept))
     verdict = judge_answer(case) if case.sample.facts else None
     return replace(outcome, seems_right=verdict.right, right_by=verdict.by) if verdict else outcome
 

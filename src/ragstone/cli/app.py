@@ -52,7 +52,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "push": "Write scores onto traces of Langfuse, Phoenix or LangSmith.",
         "receive": "Receive spans by OTLP-HTTP and append them to a file.",
         "models": "List, install and remove local models.",
-        "cache": "Show or clear the stored replies of models.",
+        "cache": "Show or clear the stored replies of models and the outputs of the local judge.",
         "batches": "List or end the batches of `run --batch` whose replies are not collected yet.",
         "mcp": "Serve runs and documentation to coding assistants over MCP, read only.",
         "skill": "Write a skill folder for coding assistants: when to run what, and how to read the JSON.",

@@ -23,7 +23,7 @@ def cache(
     action: str = argument("[size|clear]", "Show the size, or remove all replies.", "size"),
     folder: str | None = option(None, "--folder", "Another folder or s3:// URL than RAGSTONE_CACHE.", metavar="FOLDER"),
 ) -> None:
-    """Show or clear the stored replies of models, and what the local judge computed."""
+    """Show or clear the stored replies of models and the outputs of the local judge."""
     from ragstone.llm.cache import open_cache
     from ragstone.models.judge_memory import memory_file
 

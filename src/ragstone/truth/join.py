@@ -162,7 +162,8 @@ def _waits(case: Case) -> bool:
 def _join_batch(batch: pa.RecordBatch, matcher: CaseMatcher) -> pa.RecordBatch:
     """The samples of a batch with the ground truth of their cases."""
     names = ("id", "question", "documents", "references", "metadata", "history")
-    old = {name: batch.column(name).to_pylist() for name in names}
+    absent = [None] * batch.num_rows  # in runs of earlier versions
+    old = {name: batch.column(name).to_pylist() if name in batch.schema.names else absent for name in names}
     # The question of several conversations does not match alone.
     asked = Counter(question for question, _ in set(zip(old["question"], map(str, old["history"]), strict=True)))
     keys = zip(old["id"], old["question"], old["documents"], strict=True)
