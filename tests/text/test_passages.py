@@ -100,6 +100,9 @@ def test_the_head_of_a_table_is_not_evidence_if_a_row_is():
     claim = "The full day allowance is 75 in Norway on a full arrival day."
     span, _ = Passages(RATES).nearest_span(claim, evidence=True)
     assert RATES[span.start : span.end] == "| Norway | 75 | 50 |"
+    bare = RATES.replace("|---|---|---|\n", "")
+    span, _ = Passages(bare).nearest_span("A full day in this country is 75.", evidence=True)
+    assert bare[span.start : span.end] == "| Norway | 75 | 50 |", "a table without a line under its head"
     head = "| Country | Full day |\n|---|---|\n| 1 | 2 |"
     span, _ = Passages(head).nearest_span("country", evidence=True)
     assert head[span.start : span.end].startswith("| Country")

@@ -115,7 +115,8 @@ class Passages:
 
     def _is_head(self, index: int) -> bool:
         line, end = self._slice(index, index), self._sentences[index].end
-        return line.endswith(":") or is_table_head(line, self.text[end : end + 40])
+        is_first = line.startswith("|") and not (index and self._slice(index - 1, index - 1).startswith("|"))
+        return line.endswith(":") or is_first or is_table_head(line, self.text[end : end + 40])
 
     def _ranked(self, claim: str, words_of: Words, index: Mapping[str, list[int]]) -> list[int]:
         """The sentences that share a word with the claim, nearest first."""

@@ -16,6 +16,7 @@ from ragstone.analysis.cause_names import SPLIT, Outcome
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.verdict import DECIDED, NEUTRAL, SIGNS, WORDS, Verdict
 from ragstone.text.passages import Passages
+from ragstone.text.statements import without_question
 from ragstone.text.verbatim import contains_statement, plain_text
 from ragstone.text.words import FoldedText, words
 from ragstone.views.phrases import one_line
@@ -189,7 +190,8 @@ class EvidenceLinks:
                 yield from self._nearest(key, claim.text, _at(together, number) or "")
 
     def _link(self, key: str, rank: int, claim: str, verdict: str) -> Link:
-        near = self._passages[rank - 1].nearest_span(claim, evidence=True)
+        passages, own = self._passages[rank - 1], without_question(self._case.sample.question or "", claim)
+        near = passages.nearest_span(own, evidence=True) or passages.nearest_span(claim, evidence=True)
         start, end = (near[0].start, near[0].end) if near else (0, 0)
         # A chunk that contains a claim word for word is judged by this sentence.
         exact = contains_statement(self._texts[rank - 1][start:end], claim) if near else False
