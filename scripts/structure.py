@@ -49,7 +49,7 @@ from source_tree import (
 BUDGETS = {
     "assistants": 495,
     "cli": 7_484,
-    "web": 6_884,
+    "web": 6_886,
     "report + views": 9_891,
     "api": 706,
     "notify": 842,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_060
+MAX_LINES = 102_061
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
