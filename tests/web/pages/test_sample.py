@@ -40,6 +40,14 @@ def test_a_sample_is_what_the_run_has(viewer, worse):
         assert {cell["metric"]: (cell["value"], cell["status"], cell["reason"]) for cell in found["scores"]} == values
 
 
+def test_a_row_without_a_cause_says_why_it_needs_a_look(viewer, worse, monkeypatch):
+    line = "look (wrong: 24 %): the judge is not sure of <b>claim 1</b>"
+    monkeypatch.setattr("ragstone.views.sample.cause_line", lambda outcome: line)
+    assert viewer.json(f"/runs/{worse.id}/samples/1.json")["sample"]["cause"] == ""
+    page = viewer.ask(f"/runs/{worse.id}/samples/1")[1].decode()
+    assert "the judge is not sure of &lt;b&gt;claim 1&lt;/b&gt;</span>" in page
+
+
 def test_claims_show_the_chunks_that_say_so(viewer, hostile):
     found = viewer.json(f"/runs/{hostile.id}/samples/1.json")
     answer, reference = found["claims"]
