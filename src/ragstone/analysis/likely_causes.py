@@ -87,7 +87,7 @@ def _doubt(case: Case) -> str:
     if declines(case):
         return "the answer declines; without a reference nothing shows whether it should"
     if max(case.evidence.get("reference_matches") or (), default=1.0) < _SAME:
-        return "nothing clearly wrong: the judge is not sure whether answer and reference say the same"
+        return "the judge is not sure whether answer and reference say the same"
     best = [max(row, key=support_of, default=NEUTRAL) for row in foundations(case)]
     number, least = min(enumerate(best, start=1), key=lambda one: support_of(one[1]), default=(0, ""))
     if not number:
@@ -108,7 +108,7 @@ def _rank_causes(case: Case, outcome: Outcome) -> Outcome:
         return outcome
     best = max(chances, key=chances.__getitem__)
     best = _in_place_of_noise(case, chances) if best is NOISE else best
-    best = MISREAD if best is IGNORED and says_opposite(case) else best
+    best = MISREAD if best is IGNORED and (says_opposite(case) or has_other_name(case)) else best
     rated = [replace(one, probability=chances.get(_family(one), one.probability)) for one in outcome.findings]
     if rated and rated[0].kind == "fact":  # The facts show what was not retrieved.
         return replace(outcome, findings=(replace(rated[0], probability=chances[best]), *rated[1:]))
