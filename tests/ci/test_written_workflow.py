@@ -22,6 +22,13 @@ CONDITIONS = {
 }
 
 
+def _runs_of(paths):
+    """The folder of the runs, before the user's cache folder, which saves time only."""
+    runs, cache = paths.split()
+    assert cache == "~/.cache/ragstone"
+    return runs
+
+
 class Repository:
     """A repository with the files of `ragstone init`, and the cache of its workflow."""
 
@@ -104,10 +111,10 @@ class Repository:
             assert (self.folder / inputs["cache-dependency-path"]).is_file()
         elif action == "actions/cache/restore" and self.cache.exists():
             assert inputs["key"].startswith(inputs["restore-keys"])
-            shutil.copytree(self.cache, self.folder / inputs["path"])
+            shutil.copytree(self.cache, self.folder / _runs_of(inputs["path"]))
         elif action == "actions/cache/save":
             shutil.rmtree(self.cache, ignore_errors=True)
-            shutil.copytree(self.folder / inputs["path"], self.cache)
+            shutil.copytree(self.folder / _runs_of(inputs["path"]), self.cache)
         elif action == "actions/upload-artifact":
             self.uploads.mkdir()
             shutil.copy(inputs["path"], self.uploads)
