@@ -81,6 +81,26 @@ def test_late_requests_are_counted_and_not_evaluated(tmp_path):
     check_exactly_once(world.store, {"2026-11-10": {f"r{n}" for n in range(4)}}, late=3)
 
 
+def test_late_requests_are_in_the_record_after_a_kill_before_it_was_written(tmp_path, monkeypatch):
+    log = write_lines(tmp_path / "logs" / "a.jsonl", [request(number) for number in range(4)])
+    world = World(tmp_path)
+    world.at("12T00:00")
+    write_lines(log, [request(number) for number in range(4, 7)])
+
+    def killed(record):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(world.store, "write_period", killed)
+    with pytest.raises(KeyboardInterrupt):
+        world.at("12T01:00")
+    monkeypatch.undo()
+    assert world.at("12T02:00").requests == 0
+    assert world.store.period("2026-11-10").late == 3
+    written = (tmp_path / "watch" / "periods" / "2026-11-10.json").stat().st_mtime_ns
+    world.at("12T03:00")
+    assert (tmp_path / "watch" / "periods" / "2026-11-10.json").stat().st_mtime_ns == written
+
+
 def test_requests_without_a_time_or_an_id(tmp_path):
     rows = [{"question": "Why?", "answer": "Because."}] * 3 + [{"question": "Why?", "answer": "Because.", "id": "x"}]
     log = write_lines(tmp_path / "logs" / "a.jsonl", rows)

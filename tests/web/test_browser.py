@@ -50,7 +50,8 @@ class Tab:
         return self.page
 
     def wait(self):
-        """Until what is worked out in the background is there."""
+        """Until the page is loaded with its scripts, and what is worked out in the background is there."""
+        self.page.wait_for_load_state()
         self.page.locator("[data-wait]").first.wait_for(state="detached", timeout=self.patience)
 
     def close(self):

@@ -501,6 +501,7 @@ def test_from_a_run_to_new_scores(browser, serve, tmp_path):
     page.locator("#facts .verdict", has_text="no passages").wait_for()
     save(tab)
     page.get_by_role("link", name="Rescore runs").click()
+    tab.wait()
     assert page.evaluate(CHECKS) == []
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Rescore selected runs").click()

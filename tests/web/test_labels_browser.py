@@ -162,6 +162,7 @@ def test_claims_by_keys(browser, served, run):
     assert page.evaluate("document.activeElement.textContent") == "supported"
     page.keyboard.press("Enter")
     page.locator(".claim-label .chip.bad", has_text="Ana: supported").wait_for()
+    tab.wait()  # the page was loaded again: without its scripts it knows no keys
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("b")

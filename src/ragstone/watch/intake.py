@@ -99,11 +99,6 @@ class Intake:
         self.new = self.without_time = 0
         self.columns: dict[str, bool] = {}
 
-    @property
-    def touched(self) -> set[str]:
-        """The periods whose requests arrived since the state was read."""
-        return set(self._piles)
-
     def take(self, requests: Iterable[LoggedRequest]) -> None:
         """Count requests, and keep those that are drawn."""
         for request in requests:

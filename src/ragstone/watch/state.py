@@ -69,6 +69,8 @@ class PeriodState:
     evaluated: int = 0
     attempt: Attempt | None = None
     late: int = 0
+    # How many of them the record of the period shows: a process may be killed before it writes them there.
+    late_in_record: int = 0
     spent_usd: float = 0.0
     closed_at: str = ""
     # Whether what follows a complete period has been done: proposals, alarms.

@@ -180,10 +180,11 @@ class Watch:
         for name, period in intake.state.periods.items():
             if period.phase == OPEN:
                 self.store.write_period(make_record(name, period, intake))
-            elif period.followed and name in intake.touched:
-                record = self.store.period(name)
-                if record is not None and record.late != period.late:
+            elif period.followed and period.late != period.late_in_record:
+                if (record := self.store.period(name)) is not None:
                     self.store.write_period(replace(record, late=period.late))
+                period.late_in_record = period.late
+                intake.commit()
 
     def _follow_up(self, intake: Intake) -> tuple[str, ...]:
         fresh = [name for name in intake.state.in_phase(COMPLETE) if not intake.state.periods[name].followed]
