@@ -130,4 +130,4 @@ def test_phrases_of_refusals(monkeypatch):
 
 def test_leaks(page, capsys):
     page("leaks")
-    assert capsys.readouterr().out == "[1.0, 0.0]\n[1.0]\n"
+    assert capsys.readouterr().out == "[1.0]\n[1.0]\n"
