@@ -112,7 +112,6 @@ def test_public_names_are_documented():
         "docs/citations.md",
         "docs/cost.md",
         "docs/agents.md",
-        "docs/retrieval.md",
     ],
 )
 def test_python_examples_run(page, folder):

@@ -14,7 +14,7 @@ from ragstone.testing import FakeLLM
 ELSEWHERE = {
     "test_coding_agents_page.py": "coding-agents",
     "test_contributing.py": "CONTRIBUTING",
-    "test_docs.py": "README index evidence comparing gates facts citations cost agents retrieval own-metrics",
+    "test_docs.py": "README index evidence comparing gates facts citations cost agents own-metrics",
     "test_guides.py": "better fix no-truth no-key gate production",
     "test_judges.py": "own-checker",
     "test_python_page.py": "python",
@@ -27,13 +27,11 @@ ELSEWHERE = {
 HERE = [
     "runs",
     "systems",
-    "watch-statistics",
     "architecture",
     "scale",
     "conversations",
     "reports",
     "judges",
-    "preferences",
     "leaks",
 ]
 
@@ -72,16 +70,6 @@ def test_files_of_a_run(page):
 def test_own_system(page):
     found = page("systems", my_chain=lambda question: ("At 21:40.", ["The last boat leaves at 21:40."]))["found"]
     assert [sample.answer for sample in found] == ["At 21:40."]
-
-
-def test_preferences_in_python(page, capsys):
-    page("preferences")
-    assert float(capsys.readouterr().out) == pytest.approx(2 / 3)
-
-
-def test_statistics_of_watch(page, capsys):
-    page("watch-statistics")
-    assert f"# {capsys.readouterr().out.strip()}\n" in (ROOT / "docs/watch-statistics.md").read_text()
 
 
 def test_needs_of_a_metric(page, capsys):
@@ -130,4 +118,4 @@ def test_phrases_of_refusals(monkeypatch):
 
 def test_leaks(page, capsys):
     page("leaks")
-    assert capsys.readouterr().out == "[1.0, 0.0]\n[1.0]\n"
+    assert capsys.readouterr().out == "[1.0]\n[1.0]\n"
