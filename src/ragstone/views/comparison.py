@@ -184,7 +184,7 @@ class ComparisonView:
         refused = [line for line in not_compared_lines(comparison) if not line.startswith("only in ")]
         doubtful = [row for row in metrics if _is_doubtful(row)]
         labels = (run_label(comparison.before, comparison), run_label(comparison.after, comparison))
-        unlike = unlike_judgements(comparison.before, comparison.after, labels) if all(judged) else ""
+        unlike = unlike_judgements(comparison.before, comparison.after, labels) if any(judged) else ""
         both = judged if all(judged) and not unlike else None
         moves = None
         if both:
