@@ -37,7 +37,6 @@ _JUDGED_BY = {
     "chunks": {"answer_claims_in_contexts"},
     "references": {"answer_claims_in_reference", "reference_matches"},
 }
-_FIELDS = {"chunks": "contexts", "references": "references"}
 JudgedRow = Outcome | RowLabel
 MoveKind = Literal["newly failing", "fixed", "still failing", "unclear"]
 # In the order of lists; sentences start with the fixed rows.
@@ -175,7 +174,11 @@ def unlike_judgements(before: Run, after: Run, names: tuple[str, str] = ("the ba
         gone = set(one.info.evidence) - set(other.info.evidence)
         if parts := [part for part, names in _JUDGED_BY.items() if gone & names]:
             present = other.info["dataset"].get("present") or {}
-            hint = " (add -m ragchecker)" if all(_FIELDS[part] in present for part in parts) else ""
+            hint = (
+                " (add -m ragchecker)"
+                if all({"chunks": "contexts"}.get(part, part) in present for part in parts)
+                else ""
+            )
             return f"{words[0]} was judged by its {' and '.join(parts)}, {words[1]} was not{hint}"
     return ""
 

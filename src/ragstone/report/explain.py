@@ -1,7 +1,4 @@
-"""One sample of a run in the terminal and as JSON: texts, claims, facts, chunks, the cause of failure, and scores.
-
-Without `full`, an ordinary sample takes one screen: one reason, a passage per claim, a line per chunk, some scores.
-"""
+"""One sample of a run in the terminal and as JSON: texts, claims, facts, chunks, the cause of failure, and scores."""
 
 from __future__ import annotations
 
@@ -147,11 +144,11 @@ def _findings_part(view: SampleView, full: bool) -> Iterator[RenderableType]:
     yield title(view.why)
     if not full:
         yield from [indented(f"{one.about}: {one.why}") for one in view.findings if one.cause == view.cause][:1]
-    elif view.findings:
-        table = _labelled()
-        for finding in view.findings:
-            table.add(finding.cause, f"{finding.about}: {finding.why}")
-        yield table
+        return
+    table = _labelled()
+    for finding in view.findings:
+        table.add(finding.cause, f"{finding.about}: {finding.why}")
+    yield table
 
 
 def _words(text: str, full: bool) -> str:
@@ -181,7 +178,6 @@ def _claims_part(case: Case, group: ClaimGroup, full: bool, quoted: set[str]) ->
     claims = group.rows if full else _telling_claims(group)
     more = len(group.rows) - len(claims)
     if not claims:
-        yield title(f"claims of the {group.whose}: {more}, all supported")
         return
     marks = [mark for claim in claims for mark in (claim.said, *claim.marks) if mark]
     unsure = "? unsure, " if any(mark.tone == UNSURE for mark in marks) else ""
@@ -288,18 +284,17 @@ def _chunks_part(view: SampleView, full: bool, quoted: set[str]) -> Iterator[Ren
 def _scores_part(view: SampleView, full: bool) -> Iterator[RenderableType]:
     shown = view.scores if full else view.telling_scores
     more = len(view.scores) - len(shown)
-    heading = f"scores ({say_more(more)})" if more else "scores"
-    yield title(heading) if full else Text.assemble((f"\n{heading}", "bold"), "  ", ", ".join(map(_score, shown)))
+    heading = title(f"scores ({say_more(more)})" if more else "scores")
     if not full:
+        yield heading.append(
+            "  " + ", ".join(f"{one.metric} {_reason(one) or number(one.value)}" for one in shown), "not bold"
+        )
         return
+    yield heading
     table = Table([Column(wrap="words"), Column(align="right"), Column(wrap="words")], indent=2)
     for cell in shown:
         table.add(cell.metric, number(cell.value), _reason(cell))
     yield table
-
-
-def _score(cell: Cell) -> str:
-    return f"{cell.metric} {_reason(cell) or number(cell.value)}"
 
 
 def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:

@@ -177,9 +177,7 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
     answered = {question_key(case.question): case.references for case in cases}
     if other := [case.id for case in cases if case.references != answered[question_key(case.question)]]:
         how = "; add a column id, or conversation and turn" if MADE_ID.fullmatch(other[0]) else ""
-        notes.append(
-            f"'{other[0]}' has the same question as another row and another reference: it matches by id only{how}"
-        )
+        notes.append(f"'{other[0]}' has the question of another row and another reference: it matches by id only{how}")
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.part_metrics import LEAST_ROWS
@@ -48,11 +47,6 @@ def deciding_steps(diagnosis: Diagnosis, info: RunInfo) -> list[Step]:
         if any(LARGE in name for name in judges):
             quote = ("run", *data, "--judge", "openai/gpt-4o-mini", "--quote")
             steps.append(Step(quote, "estimates what a language model would cost"))
-        elif judges or is_switched_off():
-            pass
-        elif Store().find(LARGE) is None:
+        elif not judges and not is_switched_off() and Store().find(LARGE) is None:
             steps.append(Step(("models", "pull", LARGE), "installs a larger judge (1.1 GB); then run again"))
-        elif find_spec("xllamacpp") is None:
-            why = "the larger judge is here, its engine is not: pip install 'ragstone[local]'; then run again"
-            steps.append(Step(("doctor",), why))
     return steps

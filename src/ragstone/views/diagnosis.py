@@ -295,18 +295,15 @@ def headline(diagnosis: Diagnosis) -> str:
     if not sure:
         return f"The {limits} seems to limit quality, {doubt}."
     other: SystemPart = "generator" if limits == "retriever" else "retriever"
+    is_measured = any(reading.decides and reading.sign.part == other for reading in diagnosis.readings)
     about_other = {
         "good": f"The {other} does well.",
         "seems good": f"The {other} seems to do well.",
         "seems bad": f"The {other} may limit it too.",
         "unclear": f"It is unclear whether the {other} does well.",
-        "": f"{'Too few rows measure' if _measures(diagnosis, other) else 'No metric measures'} the {other}.",
+        "": f"{'Too few rows measure' if is_measured else 'No metric measures'} the {other}.",
     }
     return f"The {limits} limits quality. {about_other[diagnosis.parts[other]]}"
-
-
-def _measures(diagnosis: Diagnosis, part: SystemPart) -> bool:
-    return any(reading.decides and reading.sign.part == part for reading in diagnosis.readings)
 
 
 def _doubt(diagnosis: Diagnosis) -> str:

@@ -21,12 +21,12 @@ from ragstone.analysis.part_metrics import people_of
 from ragstone.analysis.sample_order import telling_metrics
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.engine.metric_choice import is_own, pick_headlines
+from ragstone.models.large_judge import NAME as LARGE
 from ragstone.number_format import with_interval
 from ragstone.stats.intervals import Interval
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.storage.runs import MOST_FAILED, Run, find_failed_share, read_batches
 from ragstone.tools.calibrations import LABELS
-from ragstone.views.deciding_steps import LARGE
 from ragstone.views.phrases import by_reason, counted, visible
 
 M = TypeVar("M", bound=Mapping[str, Any])

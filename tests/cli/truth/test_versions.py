@@ -244,7 +244,7 @@ def test_references_of_turns_match_by_conversation_and_turn(cli, tmp_path, monke
     (tmp_path / "right.csv").write_text(
         "conversation,turn,question,reference\nc1,2,What does it cost?,40 crowns\nc2,2,What does it cost?,90 crowns\n"
     )
-    note = "note: 'c1#2' has the same question as another row and another reference: it matches by id only\n"
+    note = "note: 'c1#2' has the question of another row and another reference: it matches by id only\n"
     assert note in cli("truth", "import", "right.csv", "turns").err
     found = json.loads(cli("run", "chats.jsonl", "--truth", "turns", "-m", "token_f1", "--json").out)
     assert found["truth"]["by_id"] == 2
