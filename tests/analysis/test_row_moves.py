@@ -194,3 +194,15 @@ def test_the_small_judge_sees_planted_faults_and_no_rewordings(tmp_path, monkeyp
     assert moves.fixed == []
     assert moves.p < 1e-6
     assert len(ragstone.compare(runs["broken"], runs["answer"]).failing.fixed) == len(moves.newly_failing)
+
+
+def test_a_run_without_statuses_is_named_with_the_option_that_gives_them(tmp_path):
+    """Also if no metric at all judged its rows; two such runs are compared without a word about rows."""
+    row = {"question": "q", "answer": "It is red.", "references": ["Red."], "contexts": ["It is red."]}
+    claims = {"answer_claims": ["It is red."], "reference_claims": ["Red."]}
+    judge = ragstone.Judge(checker=lambda claims, texts: [[1.0] * len(texts) for _ in claims])
+    judged = ragstone.evaluate([row | claims] * 3, ["token_f1", "ragchecker"], tmp_path, name="judged", judge=judge)
+    first, second = (ragstone.evaluate([row] * 3, ["token_f1"], tmp_path, name=name) for name in "ab")
+    view = ComparisonView.diagnosed(compare_runs(first, judged))
+    assert view.headline.endswith("a was not (add -m ragchecker).")
+    assert not ComparisonView.diagnosed(compare_runs(first, second)).headline.startswith("The rows")

@@ -52,7 +52,7 @@ def test_a_metric_of_a_file_that_is_not_loaded_is_shown_and_names_the_option(cli
     assert "--metrics-file" not in cli("explain", "harbour-worse", "h11", "fact_recall").out
     # No headline: only the file of the user could say so.
     assert "rouge_1 " not in cli("explain", "harbour-worse", "h11").out
-    for module in ("report.explain", "views.sample"):
+    for module in ("report.explain", "views.sample", "engine.metric_choice"):
         monkeypatch.setattr(
             f"ragstone.{module}.find_metric", lambda name: None if name == "rouge_1" else find_metric(name)
         )

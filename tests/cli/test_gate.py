@@ -84,7 +84,7 @@ def test_files_for_a_pipeline(cli, store):
     assert [case[0].tag for case in suite] == ["system-out", "error", "failure"]
     text = (store / "gate.md").read_text()
     assert text.startswith("### Gate of branch against main: ❌ fails")
-    assert "| quality drop ≤ 0.02 | fell 0.100 |" in text
+    assert "| quality drop ≤ 0.02 | B − A -0.100 |" in text
 
 
 def test_a_drop_without_a_name_says_what_it_is_for(cli, tmp_path, monkeypatch):

@@ -70,15 +70,20 @@ def test_the_headlines_of_the_library_and_their_order():
 @pytest.mark.usefixtures("own_metrics")
 def test_a_users_metric_can_be_a_headline(tmp_path):
     assert CATALOGUE.headlines()[:5] == ["fact_recall", "fact_precision", "recall", "terse", "ndcg"]
-    assert pick_headlines(["terse", "wordy", "token_f1", "token_recall", "refusal"]) == {
+    assert pick_headlines(["terse", "token_f1", "token_recall", "refusal", "contains"]) == {
         *("terse", "token_f1", "token_recall", "refusal")
     }
-    run = evaluate(ROWS, metrics=["terse", "wordy", "token_f1", "token_recall", "refusal"], out=tmp_path)
+
+
+@pytest.mark.usefixtures("own_metrics")
+def test_a_users_metrics_are_always_shown_and_come_first(tmp_path):
+    shipped = ["k_precision", "token_f1", "token_recall", "refusal", "contains", "rouge_l", "rouge_1", "rouge_2"]
+    run = evaluate(ROWS, metrics=[*shipped, "terse", "wordy"], out=tmp_path)
     screen = io.StringIO()
     Console(file=screen, width=110).print(run_summary(RunView.of(run), diagnose(run)))
-    table = screen.getvalue()
-    assert "terse" in table
-    assert "wordy" not in table
+    names = [line.split()[0] for line in screen.getvalue().splitlines() if line[:1].islower()]
+    assert names[names.index("metric") + 1 :][:3] == ["terse", "wordy", "token_f1"]
+    assert "rouge_1" not in names
 
 
 @pytest.mark.usefixtures("own_metrics")

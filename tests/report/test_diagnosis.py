@@ -225,6 +225,11 @@ def test_where_most_wrong_rows_point_comes_first():
 
 def test_a_run_without_a_metric_that_judges_rows_says_so():
     found = replace(make(samples=4, undecided=[NOTHING_TO_GO_BY] * 3), looked_at=4, has_verdicts=False)
-    assert DiagnosisView.of(found).statuses_text.startswith("This run has no metric that judges rows: add ragchecker")
+    open_rows = (Outcome("s", undecided=NOTHING_TO_GO_BY, status="no judgement"),) * 3
+    none = DiagnosisView.of(replace(found, outcomes=open_rows, looked_at=3)).statuses_text
+    assert none == "3 rows have no status: no metric of this run judges rows (add -m ragchecker)."
+    refused = replace(found, outcomes=(*open_rows, Outcome("s", status="wrong")))
+    some = "1 of 4 rows is wrong, 3 have no status: no metric of this run judges rows (add -m ragchecker)."
+    assert DiagnosisView.of(refused).statuses_text == some
     labelled = replace(found, outcomes=(Outcome("s", status="wrong", labelled_by=("Ana",)),))
     assert DiagnosisView.of(labelled).statuses_text.startswith("1 of 4 rows is wrong")

@@ -45,8 +45,45 @@ def draw(found, width=100, full=False):
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
+def test_one_screen_has_one_reason_a_passage_per_claim_and_some_scores():
+    texts = ["The harbour opens at nine. Dogs ride free.", "Tickets cost ten crowns.", "Nothing else. " * 20, "d", "e"]
+    claims = [Claim("The harbour opens at nine."), Claim("Tickets cost eight crowns."), Claim("It rains.")]
+    many = claim_case("", "", "yn.", "y.... .n... .....", chunks=texts, sample={"references": ["It is so."]})
+    many.evidence.update(answer_claims=claims)
+    lines = draw(replace(explain(), case=many, outcome=find_causes(many)))
+    text = "\n".join(lines)
+    assert len(lines) <= 25
+    at = next(place for place, line in enumerate(lines) if line.startswith(("wrong", "look")))
+    assert lines[at + 1].startswith("  answer claim ")
+    assert lines[at + 2] == ""
+    assert '      chunk 1: "The harbour opens at nine."' in lines
+    assert '      chunk 2: "Tickets cost ten crowns."' in lines
+    at = lines.index("other retrieved chunks")
+    assert [line.split()[0] for line in lines[at + 1 : at + 4]] == ["3", "4", "5"]
+    assert lines[at + 1].endswith("…")
+    assert "scores  x failed: out of order, ragchecker.f1 0.500" in lines
+    assert "replies of the judge" not in text
+    assert text.count("Dogs ride free") == 0
+
+
+def test_reasons_of_the_judge_and_the_tail_of_many_claims_are_there_in_full():
+    case = Case(
+        Sample("s", "Q?", " ".join(f"A{n}." for n in range(8)), references=["R."]),
+        {
+            "answer_claims": [Claim(f"a{n}") for n in range(8)],
+            "answer_claims_in_reference": [Verdict("entailment")] * 7 + [Verdict("neutral", reason="It is not said.")],
+        },
+    )
+    found = replace(explain(), case=case)
+    lines = draw(found)
+    assert "  and 2 more with --full" in lines
+    assert any(" a7 " in line for line in lines)
+    assert "It is not said." not in "\n".join(lines)
+    assert "It is not said." in "\n".join(draw(found, full=True))
+
+
 def test_what_is_shown():
-    lines = draw(explain())
+    lines = draw(explain(), full=True)
     assert lines[:5] == [
         "s  row 5 of 10 in the run",
         "  question   A question?",
@@ -70,21 +107,18 @@ def test_what_is_shown():
     ]
     at = lines.index("retrieved chunks")
     assert lines[at + 1] == "   1  ✓ supports reference claim 1; ✓ supports answer claim 1"
-    assert any(line.endswith("…") for line in lines[at:])
     at = lines.index("scores")
     assert [line.split() for line in lines[at + 1 : at + 3]] == [
         ["ragchecker.f1", "0.500"],
         ["x", "–", "failed:", "out", "of", "order"],
     ]
     at = lines.index("replies of the judge")
-    assert lines[at + 1 : at + 3] == [
-        "   1  answer_claims, prompt claims, openai/m, from the cache",
-        '      {"claims": ["a1"]}',
-    ]
+    assert lines[at + 1] == "   1  answer_claims, prompt claims, openai/m, from the cache"
+    assert "".join(lines[at + 2 :]).split() == ['{"claims":', '["a1"]}']
 
 
 def test_a_claim_that_the_chunks_say_together():
-    lines = draw(explain())
+    lines = draw(explain(), full=True)
     at = next(place for place, line in enumerate(lines) if line.startswith("claims of the reference"))
     assert lines[at + 4].split()[-4:] == ["✓", "all", "chunks", "together"]
 
@@ -121,13 +155,24 @@ def test_a_metric_is_worked_out():
     assert "wrong (90 %): wrong passage used, generator" not in lines
 
 
+def test_what_counts_is_no_tick_where_lower_is_better():
+    counts = tuple(count_items("ragchecker.hallucination", CASE, {}))
+    lines = draw(explain(Working(Cell("ragchecker.hallucination", 1 / 3, "ok", None), "", "", counts, {})))
+    assert [line.split() for line in lines if "answer claim " in line][:3] == [
+        ["·", "answer", "claim", "1:", "a1"],
+        ["·", "answer", "claim", "2:", "a2"],
+        ["✗", "answer", "claim", "3:", "a3"],
+    ]
+
+
 def test_a_metric_that_counts_nothing_shows_what_it_is_made_from():
     working = Working(Cell("ragas.answer_relevancy", 0.5, "ok", None), "", "", (), {"noncommittal": False})
     assert "  noncommittal  false" in draw(explain(working))
 
 
 def test_a_failed_call_and_one_without_words():
-    lines = draw(explain(calls=[{**CALL, "reply": None}, {**CALL, "reply": None, "error": "no \x1b answer"}]))
+    calls = [{**CALL, "reply": None}, {**CALL, "reply": None, "error": "no \x1b answer"}]
+    lines = draw(explain(calls=calls), full=True)
     at = lines.index("replies of the judge")
     assert lines[at + 1].startswith("   1  answer_claims")
     assert "      failed: no \\x1b answer" in lines[at:]

@@ -24,14 +24,14 @@ def test_failed_conditions_come_first():
     lines = draw(gate_report(GATE)).splitlines()
     assert lines[0] == "gate of new\\x1b against old  ✗ fails"
     assert [line.split()[0] for line in lines[3:6]] == ["c", "b", "a"]
-    assert "fell 0.010  -0.050 to +0.030" in lines[4]
+    assert "B − A -0.010  -0.050 to +0.030" in lines[4]
     assert "  b drop ≤ 0.02: too wide" in lines
 
 
 def test_a_gain_does_not_read_like_a_drop():
     drop = Check("max-drop", "b", 0.02)
     changes = [Checked(drop, "passes", "", value) for value in (0.029, -0.5, 0.0, None)]
-    assert [value_texts(item)[0] for item in changes] == ["rose 0.029", "fell 0.500", "0.000", "–"]
+    assert [value_texts(item)[0] for item in changes] == ["B − A +0.029", "B − A -0.500", "B − A 0.000", "–"]
 
 
 def test_junit_has_failures_and_errors():

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import ragstone
-from ragstone.analysis.diagnosis import Diagnosis
+from ragstone.analysis.diagnosis import Diagnosis, diagnose
 from ragstone.analysis.part_metrics import people_dict, people_of
 from ragstone.data.summary import ALL, SummaryRow
 from ragstone.llm.base import Reply
@@ -361,3 +361,11 @@ def test_a_small_file_does_not_list_every_metric_that_it_lacks(tmp_path):
     short, full = draw_as(summary(run)), draw_as(run_report(run))
     assert "steps.count" not in short
     assert "steps.count" in full.partition("not computed")[2]
+
+
+def test_rows_without_a_status_are_counted_in_one_line():
+    """Also if the user named the metrics and no row is wrong."""
+    rows = [{"answer": "At nine.", "contexts": ["It opens at nine."], "references": ["At nine."]}] * 3
+    run = ragstone.evaluate(rows, ["k_precision", "answer_match"])
+    text = draw_as(run_summary(RunView.of(run), diagnose(run), named=True))
+    assert text.startswith("3 rows have no status: no metric of this run judges rows (add -m ragchecker).\n\nmetric ")

@@ -549,17 +549,13 @@ def _predict_held_out(rows: Scored, settings: Settings, seed: int) -> _HeldOut:
     columns = rows.scores
     if len(np.unique(chosen)) > 1:
         # Scores of different metrics are put on one scale: their rank among all rows.
-        columns = np.column_stack([_ranks(column) for column in columns.T])
+        columns = np.column_stack([mid_ranks(column) / len(column) for column in columns.T])
     return _HeldOut(fitted, columns[np.arange(len(fold)), chosen[fold]], chosen)
 
 
 def _best_single(scores: np.ndarray, labels: np.ndarray, settings: Settings) -> int:
     found = [take_measure(make_correlation(column, labels, settings.coefficient), len(labels)) for column in scores.T]
     return int(np.argmax([-np.inf if value is None else value for value in found]))
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    return np.asarray(mid_ranks(values) / len(values))
 
 
 def _correlate(rows: Scored, scores: np.ndarray, settings: Settings) -> Correlation:

@@ -59,7 +59,7 @@ def attainable_precision(case: Case) -> float | None:
 
 
 Limits = Literal["retriever", "generator", "both", "neither", "unknown"]
-_VERDICTS = frozenset((*VERDICTS_PER_CLAIM, "answer_claims_in_contexts", "reference_matches", "fact_ranks"))
+_VERDICTS = frozenset((*VERDICTS_PER_CLAIM, "answer_claims_in_contexts", "fact_ranks"))
 _WORST_FIRST: tuple[State, ...] = ("bad", "seems bad", "unclear", "seems good", "good")
 
 

@@ -172,8 +172,14 @@ def unlike_judgements(before: Run, after: Run, names: tuple[str, str] = ("the ba
     # A file without chunks looks less wrong, one with references more.
     for one, other, words in ((before, after, names), (after, before, names[::-1])):
         gone = set(one.info.evidence) - set(other.info.evidence)
-        if parts := " and ".join(part for part, names in _JUDGED_BY.items() if gone & names):
-            return f"{words[0]} was judged by its {parts}, {words[1]} was not"
+        if parts := [part for part, names in _JUDGED_BY.items() if gone & names]:
+            present = other.info["dataset"].get("present") or {}
+            hint = (
+                " (add -m ragchecker)"
+                if all({"chunks": "contexts"}.get(part, part) in present for part in parts)
+                else ""
+            )
+            return f"{words[0]} was judged by its {' and '.join(parts)}, {words[1]} was not{hint}"
     return ""
 
 

@@ -51,8 +51,9 @@ def explain(
     if metric is None:
         name = explanation.case.sample.id
         word = str(explanation.row + 1) if MADE_ID.fullmatch(name) else name
-        step = command_line("explain", run, word, "METRIC", out=out, metrics_file=metrics_file)
-        next_steps((step, "how one score was computed"))
+        step = command_line("explain", run, word, "METRIC" if full else "--full", out=out, metrics_file=metrics_file)
+        other = "everything; with a METRIC instead: how that score was computed"
+        next_steps((step, "how one score was computed" if full else other))
     else:
         next_steps(_next_of_metric(run, explanation.case.sample.id, metric, out, metrics_file))
 

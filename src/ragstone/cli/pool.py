@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.fuse import Rankings, read_rankings
+from ragstone.cli.fuse import read_rankings
 from ragstone.cli.options import DATA, argument, model_options, option, shared
 from ragstone.cli.output import command_line, next_steps, print_json, print_table, remark
 from ragstone.errors import UsageError
@@ -59,7 +59,7 @@ def pool(
     # People's labels replace the judge's.
     merged = {query: {**labelled.get(query, {}), **people.get(query, {})} for query in queries}
     lines = write_qrels(merged, open_place(to))
-    ranked = {system.name: _ids(system) for system in systems}
+    ranked = {one.name: {query: [name for name, _ in found] for query, found in one.lists.items()} for one in systems}
     scores = score_systems(ranked, labelled, people, _metrics(metrics, depth, grades))
     if json:
         print_json({"qrels": to, "labels": lines, "pool": judged.path, "scores": [one.as_dict() for one in scores]})
@@ -68,10 +68,6 @@ def pool(
     _show(scores, labelled, people)
     if not quiet:
         next_steps((command_line("trec", to, "RUN"), "evaluate any TREC run with them"))
-
-
-def _ids(system: Rankings) -> dict[str, list[str]]:
-    return {query: [name for name, _ in ranked] for query, ranked in system.lists.items()}
 
 
 def _metrics(wanted: list[str], depth: int, grades: bool) -> list[str]:

@@ -61,10 +61,16 @@ def is_headline(name: str) -> bool:
     return re.split(r"[@(]", name)[0] in CATALOGUE.headlines() and (quantile is None or quantile[1] == "0.95")
 
 
+def is_own(name: str) -> bool:
+    """Whether a metric is the user's: Ragstone does not define it."""
+    known = find_metric(name)
+    return known is None or not known.spec.function.__module__.startswith("ragstone.")
+
+
 def pick_headlines(names: Collection[str]) -> set[str]:
-    """The headlines among metrics; all metrics if there are too few headlines."""
+    """The headlines among metrics, and the user's own; all metrics if there are too few headlines."""
     headlines = {name for name in names if is_headline(name)}
-    return headlines if len(headlines) >= _FEWEST else set(names)
+    return headlines | set(filter(is_own, names)) if len(headlines) >= _FEWEST else set(names)
 
 
 def say_more(count: int) -> str:

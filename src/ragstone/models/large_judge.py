@@ -156,17 +156,19 @@ def open_large_judge(store: Store | None = None) -> Gguf:
     return Gguf(NAME, base.path, f"llama/{card.signature}", card.adapter)
 
 
+def is_switched_off() -> bool:
+    """Whether the user wants no large judge."""
+    return os.environ.get(VARIABLE, "").strip().lower() == "off"
+
+
 def unused_large_judge() -> str:
     """Why an installed large judge is not used by default: its engine is missing; empty otherwise."""
-    is_off = os.environ.get(VARIABLE, "").strip().lower() == "off"
-    return "" if is_off or find_spec("xllamacpp") or Store().find(NAME) is None else _UNUSED
+    return "" if is_switched_off() or find_spec("xllamacpp") or Store().find(NAME) is None else _UNUSED
 
 
 def find_large_judge() -> Gguf | None:
     """The large judge if it can be used by default: installed and not switched off."""
-    if os.environ.get(VARIABLE, "").strip().lower() == "off":
-        return None
     try:
-        return open_large_judge()
+        return None if is_switched_off() else open_large_judge()
     except RagstoneError:
         return None

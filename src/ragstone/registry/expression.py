@@ -141,7 +141,7 @@ def _parse_settings(text: str, start: int) -> dict[str, Any]:
             if not re.fullmatch(r"\d{1,4300}", cut[1]):
                 raise UsageError(f"'{text}': the cut-off after @ must be a whole number, got '{cut[1]}'")
             pairs, end = [("k", int(cut[1]))], cut.end()
-        elif rest[0] == "(" and (end := _closing(rest)):
+        elif rest[0] == "(" and (end := next((at + 1 for depth, at, _ in _walk(rest) if depth == 0), 0)):
             pairs = [_parse_pair(pair, text) for pair in _split(rest[1 : end - 1])]
         else:
             raise UsageError(f"'{text}': cannot read '{rest}'; write name@k or name(param=value)")
@@ -177,11 +177,6 @@ def _print_value(value: Any) -> str:
     if isinstance(value, str) and _WORD.fullmatch(value) and value.lower() not in _WORDS:
         return value
     return repr(value)
-
-
-def _closing(text: str) -> int:
-    """The position after the bracket that closes the first one; 0 if there is none."""
-    return next((position + 1 for depth, position, _ in _walk(text) if depth == 0), 0)
 
 
 def _split(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console, RenderableType
 
@@ -158,9 +158,4 @@ def quote_brief(quote: Quote) -> str:
 
 
 def _lines(first: str, *others: str) -> str:
-    return "\n".join([one_line(first, _LINE), *_indented(others)])
-
-
-def _indented(lines: Sequence[str]) -> Iterator[str]:
-    for line in filter(None, lines):
-        yield f"  {one_line(line, _LINE)}"
+    return "\n".join([one_line(first, _LINE), *(f"  {one_line(line, _LINE)}" for line in filter(None, others))])

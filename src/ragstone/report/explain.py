@@ -12,22 +12,23 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ragstone.analysis.explain import Cell, Explanation, Working
+from ragstone.analysis.fact_causes import near_sentence, say_otherwise
 from ragstone.analysis.sample_evidence import Case
 from ragstone.data.share import Items
 from ragstone.data.verdict import UNSURE, Verdict
 from ragstone.engine.metric_choice import find_metric, say_more
 from ragstone.number_format import number
 from ragstone.report.table import Column, Table
-from ragstone.report.text import plain, title
+from ragstone.report.text import indented, plain, title
 from ragstone.storage.images import image_name
-from ragstone.text.layout import readable
-from ragstone.text.passages import Passages
 from ragstone.views.judged_items import count_view, item_texts
 from ragstone.views.marks import FULL, Limits
 from ragstone.views.phrases import one_line, visible
-from ragstone.views.sample import ClaimGroup, SampleView, sample_view
+from ragstone.views.sample import ClaimGroup, ClaimView, SampleView, sample_view
 
-_SHORT, _WORDS = 300, 50
+_SHORT, _LINE = 300, 80
+_MOST_CLAIMS, _MOST_CHUNKS = 6, 5
+_QUOTED = re.compile(r"(?:the table in )?chunk (\d+)")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 # Groups of judged items that belong to one family of metrics.
 _FAMILIES = {"nuggets": "nugget.", "grades": "grade.", "corpus": "factscore", "chunk-grades": "umbrela."}
@@ -41,21 +42,23 @@ def explanation_view(explanation: Explanation, limits: Limits) -> SampleView:
 
 
 def explanation_report(explanation: Explanation, full: bool = False) -> RenderableType:
-    """The sample with its evidence. Long texts are shortened unless `full` is set."""
+    """The sample with its evidence; unless `full` is set, what decides."""
     view, most = explanation_view(explanation, Limits(FULL)), None if full else _SHORT
     working = explanation.working
     parts = [_head(explanation, view, most), *_working_parts(explanation)]
     if working is None:
-        parts += _findings_part(view)
+        parts += _findings_part(view, full)
+    quoted: set[str] = set()
     for group in view.claims:
-        parts += _claims_part(group, full)
+        parts += _claims_part(explanation.case, group, full, quoted)
     parts += _facts_part(view)
     parts += _judged_parts(view, working, full)
     parts += _steps_part(view)
-    parts += _chunks_part(explanation.case, view, most)
+    parts += _chunks_part(view, full, quoted)
     if working is None:
         parts += _scores_part(view, full)
-    parts += _judge_part(explanation, most)
+    if full or working:
+        parts += _judge_part(explanation, most)
     return Group(*parts)
 
 
@@ -137,13 +140,15 @@ def _head(explanation: Explanation, view: SampleView, most: int | None) -> Rende
     return Group(heading, table)
 
 
-def _findings_part(view: SampleView) -> Iterator[RenderableType]:
+def _findings_part(view: SampleView, full: bool) -> Iterator[RenderableType]:
     yield title(view.why)
-    if view.findings:
-        table = _labelled()
-        for finding in view.findings:
-            table.add(finding.cause, f"{finding.about}: {finding.why}")
-        yield table
+    if not full:
+        yield from [indented(f"{one.about}: {one.why}") for one in view.findings if one.cause == view.cause][:1]
+        return
+    table = _labelled()
+    for finding in view.findings:
+        table.add(finding.cause, f"{finding.about}: {finding.why}")
+    yield table
 
 
 def _words(text: str, full: bool) -> str:
@@ -151,8 +156,30 @@ def _words(text: str, full: bool) -> str:
     return text if full else re.sub(r" [01]\.\d+$", "", text)
 
 
-def _claims_part(group: ClaimGroup, full: bool) -> Iterator[RenderableType]:
-    marks = [mark for claim in group.rows for mark in (claim.said, *claim.marks) if mark]
+def _telling_claims(group: ClaimGroup) -> list[ClaimView]:
+    """The first claims, those with a doubt before others; of the reference only those with a doubt."""
+    doubtful = [one for one in group.rows if any(mark and mark.tone != "good" for mark in (one.said, *one.marks))]
+    others = [one for one in group.rows if one not in doubtful and group.whose == "answer"]
+    return sorted([*doubtful, *others][:_MOST_CLAIMS], key=lambda claim: claim.number)
+
+
+def _passages(case: Case, claim: ClaimView) -> Iterator[str]:
+    """The passages of chunks that decide about a claim: `chunk 1: "…"`."""
+    ranks = claim.says or [rank for mark in claim.marks if mark.tone == UNSURE for rank in mark.ranks]
+    texts = {rank: chunk.text for rank, chunk in enumerate(case.sample.contexts or (), 1) if rank in ranks}
+    if near := near_sentence(claim.text, texts, 0.0):
+        yield f"chunk {near[0]}: {near[1]}"
+    if claim.denies:
+        yield say_otherwise(case, claim.text, claim.denies).replace(" says ", ": ", 1)
+
+
+def _claims_part(case: Case, group: ClaimGroup, full: bool, quoted: set[str]) -> Iterator[RenderableType]:
+    """The claims with their verdicts; unless `full`, with passages that are not `quoted` yet."""
+    claims = group.rows if full else _telling_claims(group)
+    more = len(group.rows) - len(claims)
+    if not claims:
+        return
+    marks = [mark for claim in claims for mark in (claim.said, *claim.marks) if mark]
     unsure = "? unsure, " if any(mark.tone == UNSURE for mark in marks) else ""
     yield Text.assemble(
         (f"\nclaims of the {group.whose}", "bold"), (f"   ✓ supported, ✗ contradicted, {unsure}· not mentioned", "dim")
@@ -163,11 +190,16 @@ def _claims_part(group: ClaimGroup, full: bool) -> Iterator[RenderableType]:
         "chunks" if any(claim.marks for claim in group.rows) else "",
         *([Column("citations", wrap="words")] if cited else []),
     )
-    for claim in group.rows:
+    for claim in claims:
+        text, passages = plain(claim.text), () if full else dict.fromkeys(_passages(case, claim)).keys() - quoted
+        quoted.update(passages)
+        text.append("".join(f"\n{visible(passage)}" for passage in sorted(passages)), style="dim")
         said, cites = (f"{mark.sign} {_words(mark.words, full)}" if mark else "" for mark in (claim.said, claim.cites))
         behind = "  ".join(mark.short for mark in claim.marks)
-        table.add(str(claim.number), claim.text, said, behind, *([cites] if cited else []))
+        table.add(str(claim.number), text, said, behind, *([cites] if cited else []))
     yield table
+    if more:
+        yield Text(f"  and {more:,} more with --full")
 
 
 def _facts_part(view: SampleView) -> Iterator[RenderableType]:
@@ -182,7 +214,7 @@ def _facts_part(view: SampleView) -> Iterator[RenderableType]:
 def _judged_parts(view: SampleView, working: Working | None, full: bool) -> Iterator[RenderableType]:
     """Nuggets, checklists and reasons; of one metric, only what it counts."""
     for group in view.judged:
-        if working and not _belongs(working.cell.metric, group.key):
+        if not _belongs(working.cell.metric, group.key) if working else group.key.startswith("reasons-") and not full:
             continue
         yield title(group.title[0].lower() + group.title[1:])
         table = _numbered("verdict")
@@ -225,36 +257,40 @@ def _steps_part(view: SampleView) -> Iterator[RenderableType]:
         yield Text(f"  expected but not made: {'; '.join(steps.missed)}{more}")
 
 
-def _claims_about(rank: int, case: Case, view: SampleView) -> str:
-    """The claims on which a chunk has a verdict, otherwise the first finding, reference or answer."""
-    claims = [one.text for group in view.claims for one in group.rows if rank in (*one.says, *one.denies)]
-    others = [*(one.text for one in view.findings if one.text), *(case.sample.references or ())]
-    return " ".join(claims or [*others, case.sample.answer or view.question][:1])
-
-
-def _chunks_part(case: Case, view: SampleView, most: int | None) -> Iterator[RenderableType]:
-    if view.chunks is None:
+def _chunks_part(view: SampleView, full: bool, quoted: set[str]) -> Iterator[RenderableType]:
+    """The chunks; unless `full`, the start of the first ones that claims do not quote."""
+    ranks = {int(found[1]) for text in quoted if (found := _QUOTED.match(text))}
+    chunks = [chunk for chunk in view.chunks or () if chunk.rank not in ranks]
+    if view.chunks is None or (view.chunks and not chunks):
         return
-    yield title("retrieved chunks" if view.chunks else "nothing was retrieved")
+    yield title(f"{'other ' if ranks else ''}retrieved chunks" if chunks else "nothing was retrieved")
     table = _numbered()
-    for chunk in view.chunks:
-        marks = "; ".join(f"{mark.sign} {mark.words}" for mark in chunk.badges)
+    for chunk in chunks if full else chunks[:_MOST_CHUNKS]:
+        # The claims name their chunks.
+        marks = "; ".join(f"{mark.sign} {mark.words}" for mark in chunk.badges if full or " claim" not in mark.words)
         image = f"image: {chunk.image.name}" if chunk.image else ""
         names = (chunk.id, chunk.label if chunk.page else "", image)
         name = "".join(f"{visible(part)}  " for part in names if part)
-        shown = "".join(piece.text for piece in chunk.pieces)
-        if most and len(shown) > most:
-            shown = f"… {Passages(readable(shown)).around(_claims_about(chunk.rank, case, view), _WORDS)} …"
-        text = _cut(shown, most and 2 * most)
-        table.add(str(chunk.rank), Text.assemble((f"{name}{marks}", "bold"), "\n", text))
-    if view.chunks:
+        head = f"{name}{marks}"
+        most = None if full else max(_LINE - len(head), _LINE // 2) if view.claims else _SHORT
+        text = _cut("".join(piece.text for piece in chunk.pieces), most)
+        table.add(str(chunk.rank), Text.assemble((head, "bold"), "\n" if full else "  " * bool(head), text))
+    if chunks:
         yield table
+    if (more := len(chunks) - _MOST_CHUNKS) > 0 and not full:
+        yield Text(f"  and {more:,} more with --full")
 
 
 def _scores_part(view: SampleView, full: bool) -> Iterator[RenderableType]:
     shown = view.scores if full else view.telling_scores
     more = len(view.scores) - len(shown)
-    yield title(f"scores ({say_more(more)})" if more else "scores")
+    heading = title(f"scores ({say_more(more)})" if more else "scores")
+    if not full:
+        yield heading.append(
+            "  " + ", ".join(f"{one.metric} {_reason(one) or number(one.value)}" for one in shown), "not bold"
+        )
+        return
+    yield heading
     table = Table([Column(wrap="words"), Column(align="right"), Column(wrap="words")], indent=2)
     for cell in shown:
         table.add(cell.metric, number(cell.value), _reason(cell))
@@ -272,7 +308,7 @@ def _working_parts(explanation: Explanation) -> Iterator[RenderableType]:
         if text:
             table.add(Text(label, style="dim"), Text(text))
     for count in working.counts:
-        table.add(Text("here", style="dim"), "\n".join(count_view(explanation.case, count).lines))
+        table.add(Text("here", style="dim"), "\n".join(count_view(explanation.case, count, cell.metric).lines))
     if not working.counts:
         for name, value in working.inputs.items():
             written = json.dumps(evidence_json(value), ensure_ascii=False)

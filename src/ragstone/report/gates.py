@@ -52,9 +52,9 @@ def gate_notes(gate: Gate) -> Iterator[str]:
     if any(item.check.is_test for item in gate.checks):
         yield "not worse: the loss is not significant, as in `compare`; only a limit such as max-drop 0.02 excludes a larger loss"
     if any(item.check.is_change and item.interval is not None and item.raw is None for item in gate.checks):
-        yield "value of a drop or rise: paired difference to the baseline, as in `ragstone compare`"
+        yield "B − A: this run minus the baseline, over pairs of rows, as in `ragstone compare`"
     if any(item.raw is not None for item in gate.checks):
-        yield "value of a judged metric: estimated human score, by the judge's error on labelled rows; --json has its own mean (raw)"
+        yield "value of a judged metric: estimated human score, by the judge's error on labelled rows; `compare` and --json (raw) have its own mean"
     yield from map(visible, gate.remarks)
     if gate.left_out:
         yield left_out_line(gate)
@@ -66,13 +66,13 @@ def gate_notes(gate: Gate) -> Iterator[str]:
 
 
 def value_texts(item: Checked) -> tuple[str, str]:
-    """The value of a condition and its interval. A change rose or fell: a sign next to "drop" reads like that of the drop."""
+    """The value of a condition and its interval. A change is named as in `compare`: a bare sign reads like that of a drop."""
     low, high = item.interval or (None, None)
     places = places_for(item.value, ends=(low, high))
     if item.check.is_count:
         return number(item.value, 0), ""
     if item.check.is_change:
-        change = signed(item.value, places).replace("+", "rose ").replace("-", "fell ")
+        change = "–" if item.value is None else f"B − A {signed(item.value, places)}"
         return change, signed_interval(low, high, places)
     return number(item.value, places), interval_text(low, high, places)
 

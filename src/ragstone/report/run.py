@@ -14,7 +14,7 @@ from ragstone.report.table import Cell, Column, Table, columns, interval_strip
 from ragstone.report.text import plain, section
 from ragstone.storage.run_info import RunInfo
 from ragstone.storage.runs import MOST_FAILED, Run
-from ragstone.views.diagnosis import DiagnosisView
+from ragstone.views.diagnosis import DiagnosisView, lacks_metric
 from ragstone.views.phrases import by_reason, counted, one_line, visible
 from ragstone.views.run import DIRECTION, MetricView, RunView, consistency_lines
 from ragstone.views.worst import WorstView, worst_views
@@ -43,10 +43,10 @@ def run_summary(view: RunView, diagnosis: Diagnosis, named: bool = False) -> Ren
     shown += [metric for metric in lacking[: _MOST_NAMED - len(shown)] if metric not in shown]
     more = len(view.metrics) - len(shown)
     found = DiagnosisView.of(diagnosis)
-    is_judged = diagnosis.has_content or not named
+    lacks = lacks_metric(diagnosis)
     lines = [
-        found.statuses_text if is_judged else "",
-        found.headline if diagnosis.has_content else "",
+        found.statuses_text if diagnosis.has_content or lacks or not named else "",
+        found.headline if diagnosis.has_content and not lacks else "",
         found.disagreement,
     ]
     reasons = [*by_reason((metric.metric, metric.reason) for metric in lacking).items()]

@@ -11,7 +11,7 @@ from ragstone.number_format import interval_text, number, p_value, signed
 from ragstone.report.table import Cell, Column, Table, columns
 from ragstone.report.text import indented, section, title
 from ragstone.stress.beds import BEDS
-from ragstone.stress.erag import Agreement, Erag, Label, Share, blamed_chunks, by_chunk, by_rank
+from ragstone.stress.erag import Erag, Label, Share, blamed_chunks, by_chunk, by_rank
 from ragstone.stress.results import Contrast, Curve, Placed, StressTest
 from ragstone.stress.results import Group as AttackGroup
 from ragstone.views.phrases import counted, one_line, visible
@@ -248,15 +248,12 @@ def _agreements(erag: Erag) -> Iterator[RenderableType]:
     table = Table([Column("metric on labels"), *numbers], indent=2)
     for name in dict.fromkeys(item.metric for item in erag.agreements):
         pair = {item.coefficient: item for item in erag.agreements if item.metric == name}
-        cells = [cell for coefficient in ("kendall", "spearman") for cell in _agreement_cells(pair[coefficient])]
-        table.add(name, *cells, str(pair["kendall"].questions))
+        both = (pair["kendall"], pair["spearman"])
+        cells = [text for one in both for text in (number(one.value), interval_text(one.low, one.high))]
+        table.add(name, *map(_minus, cells), str(pair["kendall"].questions))
     yield table
     reasons = dict.fromkeys(item.reason for item in erag.agreements if item.reason)
     yield from (Text(f"  unknown: {reason}", style="dim") for reason in reasons)
-
-
-def _agreement_cells(item: Agreement) -> tuple[str, str]:
-    return _minus(number(item.value)), _minus(interval_text(item.low, item.high))
 
 
 def _ranks(labels: Sequence[Label]) -> Iterator[RenderableType]:

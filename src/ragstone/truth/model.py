@@ -176,8 +176,8 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
         notes.append("there are no chunks and no references, so the answers count as the right ones")
     answered = {question_key(case.question): case.references for case in cases}
     if other := [case.id for case in cases if case.references != answered[question_key(case.question)]]:
-        how = "matches by id only: add a column id, or conversation and turn"
-        notes.append(f"'{other[0]}' has the same question as another row and another reference; it {how}")
+        how = "; add a column id, or conversation and turn" if MADE_ID.fullmatch(other[0]) else ""
+        notes.append(f"'{other[0]}' has the question of another row and another reference: it matches by id only{how}")
     if unasked:
         are = "sample without a question is" if len(unasked) == 1 else "samples without a question are"
         notes.append(f"{len(unasked):,} {are} left out, for example '{unasked[0]}'")

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from ragstone.analysis.cause_names import CAUSES
-from ragstone.analysis.cause_texts import LOOK, RowLabel
+from ragstone.analysis.cause_texts import LOOK
 from ragstone.analysis.comparison import ChangedSample, Comparison
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
@@ -110,7 +110,8 @@ class CauseChanges:
         """Count the causes of the pairs."""
         pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
         known = [pair for pair in pairs if all(row < len(side) for row, side in zip(pair, judged, strict=True))]
-        before, after = (Counter(_main_cause(judged[side][pair[side]]) for pair in known) for side in (0, 1))
+        sides = ([judged[side][pair[side]] for pair in known] for side in (0, 1))
+        before, after = (Counter((str(row), row.status == LOOK) for row in side) for side in sides)
         found = [
             CauseChange(name, cause.part or "", cause.meaning, *counts)
             for name, cause in CAUSES.items()
@@ -124,11 +125,6 @@ class CauseChanges:
         look = _list_counts((row.name, row.look_before, row.look_after) for row in self.rows)
         texts = [f"of {rows}: {text}" for rows, text in (("failures", failing), ("rows to look at", look)) if text]
         return f"Main causes {'; '.join(texts).replace(':', ', A → B:', 1)}." if texts else ""
-
-
-def _main_cause(row: RowLabel) -> tuple[str, bool]:
-    """The main cause, and whether the row only needs a look."""
-    return str(row), row.status == LOOK
 
 
 def _list_counts(counts: Iterable[tuple[str, int, int]]) -> str:
@@ -184,7 +180,7 @@ class ComparisonView:
         refused = [line for line in not_compared_lines(comparison) if not line.startswith("only in ")]
         doubtful = [row for row in metrics if _is_doubtful(row)]
         labels = (run_label(comparison.before, comparison), run_label(comparison.after, comparison))
-        unlike = unlike_judgements(comparison.before, comparison.after, labels) if all(judged) else ""
+        unlike = unlike_judgements(comparison.before, comparison.after, labels) if any(judged) else ""
         both = judged if all(judged) and not unlike else None
         moves = None
         if both:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.part_metrics import LEAST_ROWS
+from ragstone.models.large_judge import NAME as LARGE
+from ragstone.models.large_judge import is_switched_off
 from ragstone.models.store import Store
 from ragstone.stats.ppi import LEAST_LABELS
 from ragstone.storage.run_info import RunInfo
-
-LARGE = "judge-1.5b"
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,6 @@ def deciding_steps(diagnosis: Diagnosis, info: RunInfo) -> list[Step]:
         if any(LARGE in name for name in judges):
             quote = ("run", *data, "--judge", "openai/gpt-4o-mini", "--quote")
             steps.append(Step(quote, "estimates what a language model would cost"))
-        elif not judges and Store().find(LARGE) is None:
+        elif not judges and not is_switched_off() and Store().find(LARGE) is None:
             steps.append(Step(("models", "pull", LARGE), "installs a larger judge (1.1 GB); then run again"))
-        elif not judges and find_spec("xllamacpp") is None:
-            why = "the larger judge is here, its engine is not: pip install 'ragstone[local]'; then run again"
-            steps.append(Step(("doctor",), why))
     return steps

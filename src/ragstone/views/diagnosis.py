@@ -220,13 +220,23 @@ def _advice(item: Advice, diagnosis: Diagnosis) -> AdviceView:
     return AdviceView(item.text, item.sure, doubt, tuple(map(reason_line, item.because)), ", ".join(short))
 
 
+def lacks_metric(diagnosis: Diagnosis) -> bool:
+    """Whether rows have no status because no metric of the run judges rows."""
+    is_labelled = any(outcome.labelled_by for outcome in diagnosis.outcomes)
+    open_rows = {NOTHING_TO_GO_BY, NOT_SEARCHED} & diagnosis.undecided.keys()
+    return bool(open_rows) and not diagnosis.has_verdicts and not is_labelled
+
+
 def _statuses_text(diagnosis: Diagnosis) -> str:
     """A sentence: `5 of 16 rows seem wrong, 2 need a look, 9 seem fine`."""
     counts, rows = diagnosis.statuses, diagnosis.looked_at
     judged = rows - counts["no judgement"]
-    is_labelled = any(outcome.labelled_by for outcome in diagnosis.outcomes)
-    if not diagnosis.has_verdicts and not is_labelled and {NOTHING_TO_GO_BY, NOT_SEARCHED} & diagnosis.undecided.keys():
-        return "This run has no metric that judges rows: add ragchecker, or answer_match or fact_recall."
+    without = "could not be judged"
+    if lacks_metric(diagnosis):
+        wanted = "fact_recall" if diagnosis.undecided[NOT_SEARCHED] else "ragchecker"
+        without = f"have no status: no metric of this run judges rows (add -m {wanted})"
+        if not judged:
+            return f"{counted(rows, 'row')} {without}."
     if not judged:
         reason = next((f": {reason}" for reason, _ in diagnosis.undecided.most_common(1)), "")
         reason = reason.replace("the sample has", "the rows have")
@@ -242,9 +252,9 @@ def _statuses_text(diagnosis: Diagnosis) -> str:
         parts = [f"{counts['wrong']:,} of {all_rows} {be} wrong"]
         parts += [f"{counts[LOOK]:,} {need}"] if counts[LOOK] else []
     parts += [f"{counts['fine']:,} {be} fine"] if counts["fine"] else []
-    parts += [f"{rows - judged:,} could not be judged"] if rows > judged else []
+    parts += [f"{rows - judged:,} {without}"] if rows > judged else []
     text = f"{', '.join(parts)}."
-    for one, many in (("seems", "seem"), ("is", "are"), ("needs", "need")):
+    for one, many in (("seems", "seem"), ("is", "are"), ("needs", "need"), ("has", "have")):
         text = re.sub(rf"(?<![\d,])1 ((?:of [\d,]+ rows? )?){many}\b", rf"1 \1{one}", text)
     return text
 
@@ -285,18 +295,15 @@ def headline(diagnosis: Diagnosis) -> str:
     if not sure:
         return f"The {limits} seems to limit quality, {doubt}."
     other: SystemPart = "generator" if limits == "retriever" else "retriever"
+    is_measured = any(reading.decides and reading.sign.part == other for reading in diagnosis.readings)
     about_other = {
         "good": f"The {other} does well.",
         "seems good": f"The {other} seems to do well.",
         "seems bad": f"The {other} may limit it too.",
         "unclear": f"It is unclear whether the {other} does well.",
-        "": f"{'Too few rows measure' if _measures(diagnosis, other) else 'No metric measures'} the {other}.",
+        "": f"{'Too few rows measure' if is_measured else 'No metric measures'} the {other}.",
     }
     return f"The {limits} limits quality. {about_other[diagnosis.parts[other]]}"
-
-
-def _measures(diagnosis: Diagnosis, part: SystemPart) -> bool:
-    return any(reading.decides and reading.sign.part == part for reading in diagnosis.readings)
 
 
 def _doubt(diagnosis: Diagnosis) -> str:

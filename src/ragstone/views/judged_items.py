@@ -9,7 +9,8 @@ from ragstone.analysis.explain import call_text
 from ragstone.analysis.sample_evidence import Case, citation_texts
 from ragstone.data.share import Items
 from ragstone.data.types import Grade
-from ragstone.data.verdict import WORDS, Word, probability_of
+from ragstone.data.verdict import SIGNS, WORDS, Word, probability_of
+from ragstone.engine.metric_choice import find_metric
 from ragstone.metrics.consistency import OTHER_ANSWER, read_other_answers
 from ragstone.text.statements import without_question
 from ragstone.tools.checklists import SCORE
@@ -157,6 +158,8 @@ class CountView:
     below: float
     value: float | None
     soft: bool
+    # Of the items that count: bad where lower is better.
+    tone: str
     text: str
     items: tuple[CountedItem, ...]
     more: int
@@ -170,9 +173,10 @@ class CountView:
         return [self.text, *items, *filter(None, (more, self.note))]
 
 
-def count_view(case: Case, count: Items) -> CountView:
+def count_view(case: Case, count: Items, metric: str) -> CountView:
     """The items that a share counts in a sample."""
     above, below = count.sums
+    tone = "bad" if (known := find_metric(metric)) and known.spec.better == "lower" else "good"
     texts, kind = item_texts(case, count), count.kind.removesuffix(" claim")
     value = "" if count.value is None else f" = {count.value:.3f}"
     return CountView(
@@ -182,6 +186,7 @@ def count_view(case: Case, count: Items) -> CountView:
         below=below,
         value=count.value,
         soft=count.is_soft,
+        tone=tone,
         text=f"{_amount(above)} of {_amount(below)} {count.plural}{value}",
         items=tuple(
             CountedItem(
@@ -189,7 +194,7 @@ def count_view(case: Case, count: Items) -> CountView:
                 part,
                 whole,
                 one_line(texts[number - 1], _MAX_ITEM) if number <= len(texts) else "",
-                _item_mark(count, part, whole),
+                _item_mark(count, part, whole, SIGNS[tone]),
                 f"#{kind}-{number}" if kind in ("answer", "reference", "fact", "chunk") else "",
             )
             for number, part, whole in count.parts[:_MAX_ITEMS]
@@ -199,9 +204,9 @@ def count_view(case: Case, count: Items) -> CountView:
     )
 
 
-def _item_mark(count: Items, part: float, whole: float) -> str:
+def _item_mark(count: Items, part: float, whole: float, sign: str) -> str:
     if not count.is_soft:
-        return "✓" if part else "·"
+        return sign if part else "·"
     return f"{part:.2f}" if count.whole is not None or whole in (0.0, 1.0) else f"{_amount(part)} of {_amount(whole)}"
 
 

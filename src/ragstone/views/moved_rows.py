@@ -18,7 +18,7 @@ from ragstone.analysis.diagnosis import Diagnosis
 from ragstone.analysis.row_moves import MoveKind, Moves, wrong_in_both
 from ragstone.analysis.row_status import word_of
 from ragstone.analysis.slices import find_columns
-from ragstone.storage.runs import Run, read_rows
+from ragstone.storage.runs import read_rows
 from ragstone.storage.scores import read_labels
 from ragstone.text.word_diff import DiffPiece, is_readable, word_diff
 from ragstone.views.phrases import counted, one_line
@@ -33,6 +33,7 @@ _MOST_COMPARED = 4_000
 # The rows of a diagnosis; they end early if only the first rows are diagnosed, and are empty if none is.
 RowLabels = Sequence[RowLabel]
 Judged = tuple[RowLabels, RowLabels]
+_TEXTS = ["id", "question", "answer", "contexts"]
 
 
 def row_labels(diagnosis: Diagnosis) -> RowLabels:
@@ -93,7 +94,10 @@ def _list_moved(comparison: Comparison, moves: Moves, judged: Judged) -> Iterato
     listed = [move for move in moves.rows if not counts.update([move.kind]) and counts[move.kind] <= _MOST_LISTED]
     sides = (comparison.pairs.before, comparison.pairs.after)
     rows = [[int(side[move.pair]) for move in listed] for side in sides]
-    texts = [_read(run, places) for run, places in zip((comparison.before, comparison.after), rows, strict=True)]
+    texts = [
+        {row: batch.to_pylist()[0] for row, batch in read_rows(run.folder.samples, places, _TEXTS)}
+        for run, places in zip((comparison.before, comparison.after), rows, strict=True)
+    ]
     for at, move in enumerate(listed):
         old, new = (side[places[at]] for side, places in zip(texts, rows, strict=True))
         causes = [side[places[at]] for side, places in zip(judged, rows, strict=True)]
@@ -116,11 +120,6 @@ def _list_moved(comparison: Comparison, moves: Moves, judged: Judged) -> Iterato
             chunks_lost=tuple(name for key, name in chunks[0].items() if key not in chunks[1]),
             chunks_gained=tuple(name for key, name in chunks[1].items() if key not in chunks[0]),
         )
-
-
-def _read(run: Run, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
-    columns = ["id", "question", "answer", "contexts"]
-    return {row: batch.to_pylist()[0] for row, batch in read_rows(run.folder.samples, rows, columns)}
 
 
 def _name_chunks(chunks: Sequence[Mapping[str, Any]], by_id: bool) -> dict[str, str]:

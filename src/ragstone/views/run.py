@@ -20,13 +20,13 @@ from ragstone.analysis.differences import Difference
 from ragstone.analysis.part_metrics import people_of
 from ragstone.analysis.sample_order import telling_metrics
 from ragstone.data.summary import ALL, SummaryRow
-from ragstone.engine.metric_choice import pick_headlines
+from ragstone.engine.metric_choice import is_own, pick_headlines
+from ragstone.models.large_judge import NAME as LARGE
 from ragstone.number_format import with_interval
 from ragstone.stats.intervals import Interval
 from ragstone.storage.run_info import MetricInfo, RunInfo
 from ragstone.storage.runs import MOST_FAILED, Run, find_failed_share, read_batches
 from ragstone.tools.calibrations import LABELS
-from ragstone.views.deciding_steps import LARGE
 from ragstone.views.phrases import by_reason, counted, visible
 
 M = TypeVar("M", bound=Mapping[str, Any])
@@ -155,14 +155,15 @@ class RunView:
 
     @property
     def first(self) -> list[MetricView]:
-        """The six metrics of the summary: estimated human scores, then the most informative ones, each kind once."""
-        metrics = {metric.metric: metric for metric in self.headlines}
+        """The six metrics of the summary: the user's own, estimated human scores, the most informative ones of each kind."""
+        own = [metric for metric in self.metrics if is_own(metric.metric)]
+        metrics = {metric.metric: metric for metric in self.headlines if metric not in own}
         told = telling_metrics([one for one in self.run.info.metrics if one.metric in metrics], len(metrics))
         order = sorted((one.metric for one in told), key=lambda name: not metrics[name].is_estimate)
         # ragas.faithfulness and ragchecker.faithfulness are one kind.
         kinds = {name.rpartition(".")[2]: name for name in reversed(order)}
-        chosen = [name for name in order if kinds[name.rpartition(".")[2]] == name][:_FIRST]
-        return [metric for metric in self.headlines if metric.metric in chosen]
+        chosen = [name for name in order if kinds[name.rpartition(".")[2]] == name][: max(0, _FIRST - len(own))]
+        return [*own, *(metric for metric in self.headlines if metric.metric in chosen)]
 
     def not_computed(self) -> dict[str, list[str]]:
         """The metrics that were not computed, by reason."""

@@ -17,7 +17,7 @@ from ragstone.analysis.sample_evidence import Case, cited_claims, earlier_turns,
 from ragstone.data.types import Chunk, Sample
 from ragstone.data.usage import OTHER_ANSWERS
 from ragstone.data.verdict import CONTRADICTION, DECIDED, ENTAILMENT, UNSURE, WORDS, strongest
-from ragstone.engine.metric_choice import find_metric, pick_headlines
+from ragstone.engine.metric_choice import find_metric, is_own, pick_headlines
 from ragstone.storage.images import ImageError, image_name, is_address, read_picture
 from ragstone.text.statements import without_question
 from ragstone.text.verbatim import plain_text
@@ -224,12 +224,13 @@ class SampleView:
 
     @property
     def telling_scores(self) -> list[Cell]:
-        """The headline scores furthest from good, at most six, failed ones, and those of metrics files that are not loaded."""
+        """The user's own scores, the headline scores furthest from good, at most six, and failed ones."""
         picked = pick_headlines([cell.metric for cell in self.scores])
         lack = {cell.metric: lack_of(cell.metric, cell.value) for cell in self.scores if cell.metric in picked}
         worst = sorted((name for name in lack if lack[name] is not None), key=lambda name: -(lack[name] or 0.0))
-        chosen = {*worst[:_MOST_SCORES], *(cell.metric for cell in self.scores if find_metric(cell.metric) is None)}
-        return [cell for cell in self.scores if cell.metric in chosen or cell.status == "failed"] or list(self.scores)
+        chosen = {*worst[:_MOST_SCORES], *(cell.metric for cell in self.scores if is_own(cell.metric))}
+        shown = [cell for cell in self.scores if cell.metric in chosen or cell.status == "failed"] or list(self.scores)
+        return sorted(shown, key=lambda cell: not is_own(cell.metric))
 
     @property
     def unscored(self) -> list[tuple[str, list[str]]]:

@@ -141,6 +141,7 @@ def test_list_show_history(cli, data, store):
     assert "2 (2 accepted; 2 manual)" in shown
     assert "How long is the pier?" in shown
     assert "Another fact  [accepted, manual]" in cli("truth", "show", "harbour", "--case", "depth").out
+    assert cli("truth", "show", "harbour", "depth").out == cli("truth", "show", "harbour", "--case", "depth").out
     store.save("waiting", [Case("a", "How?", ["so"], standing="proposed")], author="Ada")
     assert "  reference  so  [proposed]\n" in cli("truth", "show", "waiting", "--case", "a").out
     assert "so  [proposed]" in cli("truth", "show", "waiting").out
@@ -243,7 +244,8 @@ def test_references_of_turns_match_by_conversation_and_turn(cli, tmp_path, monke
     (tmp_path / "right.csv").write_text(
         "conversation,turn,question,reference\nc1,2,What does it cost?,40 crowns\nc2,2,What does it cost?,90 crowns\n"
     )
-    cli("truth", "import", "right.csv", "turns")
+    note = "note: 'c1#2' has the question of another row and another reference: it matches by id only\n"
+    assert note in cli("truth", "import", "right.csv", "turns").err
     found = json.loads(cli("run", "chats.jsonl", "--truth", "turns", "-m", "token_f1", "--json").out)
     assert found["truth"]["by_id"] == 2
     assert next(row["mean"] for row in found["summary"] if row["metric"] == "token_f1") == 1.0
@@ -258,4 +260,6 @@ def test_references_of_turns_match_by_conversation_and_turn(cli, tmp_path, monke
     (tmp_path / "bare.csv").write_text(
         "question,reference\nWhat does it cost?,40 crowns\nWhat does it cost?,90 crowns\n"
     )
-    assert "has the same question as another row and another reference" in cli("truth", "import", "bare.csv", "two").err
+    assert (
+        "matches by id only; add a column id, or conversation and turn" in cli("truth", "import", "bare.csv", "two").err
+    )

@@ -34,13 +34,14 @@ _CASES_SHOWN = 20
 
 def show(
     reference: str = argument("NAME[@N]", REFERENCE),
-    case: str | None = option(None, "--case", "Show one case in full.", metavar="ID"),
+    case: str | None = argument("[CASE]", "Id of a case to show in full.", None),
+    named: str | None = option(None, "--case", "The same as CASE.", metavar="ID"),
     limit: int | None = shared("limit"),
     out: str = shared("out"),
     json: bool = shared("json"),
 ) -> None:
     """Show a version: origin, cases, or one case in full."""
-    version = read_version(reference, out)
+    version, case = read_version(reference, out), case or named
     chosen = version.cases if case is None else [_find(version, case)]
     if json:
         print_json({**asdict(version.info), "cases": [asdict(item) for item in chosen[:limit]]})
@@ -82,7 +83,7 @@ def _show_version(version: Version, most: int) -> None:
     click.echo("")
     print_table(titles, rows, right=("facts", "proposed"))
     if len(version.cases) > most:
-        click.echo(f"… and {len(version.cases) - most:,} more; -n shows more of them, --case ID one in full")
+        click.echo(f"… and {len(version.cases) - most:,} more; -n shows more, the id of a case one in full")
 
 
 def _about(version: Version) -> list[str]:

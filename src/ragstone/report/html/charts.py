@@ -373,7 +373,7 @@ def tradeoff(panel: Mapping[str, Any]) -> Markup:
     width, height = _SIZE
     points: Sequence[Mapping[str, Any]] = panel["points"]
     over = Scale(0.0, _end(points, "x"), _LEFT, width - _RIGHT)
-    lowest = min((_least(point, "y") for point in points), default=0.0)
+    lowest = min((p["y"] if p["y_low"] is None else min(p["y_low"], p["y"]) for p in points), default=0.0)
     step = round_step(max(_end(points, "y") - lowest, 1e-9) / 4)
     up = Scale(math.floor(lowest / step) * step, _end(points, "y"), height - _FLOOR, _TOP)
     floor = height - _FLOOR
@@ -399,8 +399,3 @@ def _end(points: Sequence[Mapping[str, Any]], axis: str) -> float:
     most = max((max(p[axis], p[f"{axis}_high"] or p[axis]) for p in points), default=1.0)
     step = round_step((most or 1.0) / 4)
     return math.ceil((most or 1.0) / step) * step
-
-
-def _least(point: Mapping[str, Any], axis: str) -> float:
-    low = point[f"{axis}_low"]
-    return float(point[axis] if low is None else min(low, point[axis]))

@@ -56,7 +56,9 @@ def explanation_fragment(explanation: Explanation) -> str:
         "title": f"Sample {explanation.row + 1:,} of {explanation.rows:,} in {explanation.run}",
         "samples": [explanation_view(explanation, report_limits())],
         "working": working,
-        "counts": ["\n".join(count_view(explanation.case, one).lines) for one in working.counts] if working else [],
+        "counts": ["\n".join(count_view(explanation.case, one, working.cell.metric).lines) for one in working.counts]
+        if working
+        else [],
     }
     return _fragment("notebook_samples.html", data)
 

@@ -45,7 +45,7 @@ def comparison_page(library: Library, query: QueryParams, before: str, after: st
     if comparison is None or None in insights:
         return {**head, "ready": False, "steps": library.comparison_steps(old, new)}
     pairs = library.pairs(comparison)
-    decided = all(insight and insight.diagnosis["decided"] for insight in insights)
+    decided = any(insight and insight.diagnosis["decided"] for insight in insights)
     view = ComparisonView.of(comparison, _judged(insights) if decided else ((), ()))
     data = comparison_data(view)
     for part in (row for column in data["slices_failing"] for row in column["rows"]):

@@ -268,7 +268,7 @@ def _score(case: Case, metric: MetricInfo, working: Working, mean: float | None)
         "judged": bool(signature.llms or signature.uses_local_judge or signature.trained_judge),
         "meaning": working.meaning,
         "formula": working.formula,
-        "counts": [count_view(case, count) for count in working.counts],
+        "counts": [count_view(case, count, cell.metric) for count in working.counts],
         "inputs": {} if working.counts else {key: _input(value) for key, value in working.inputs.items()},
     }
 
