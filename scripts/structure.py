@@ -47,15 +47,15 @@ from source_tree import (
 # Lines per package; packages joined by " + " share a budget, "root" are the modules next to the packages. Budgets fall
 # with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
-    "assistants": 495,
+    "assistants": 486,
     "cli": 7_484,
     "web": 6_886,
-    "report + views": 9_891,
+    "report + views": 9_883,
     "api": 706,
     "notify": 842,
     "watch": 2_325,
     "sweep": 1_473,
-    "analysis": 6_324,
+    "analysis": 6_328,
     "truth": 7_259,
     "stress": 1_967,
     "agreement": 3_581,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_061
+MAX_LINES = 102_047
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
