@@ -17,9 +17,11 @@ from ragstone.analysis.comparison import compare_runs
 from ragstone.analysis.gate_conditions import NOT_WORSE, parse_checks, read_checks
 from ragstone.analysis.gates import check_gate, check_so_far, check_without_baseline
 from ragstone.errors import UsageError
-from ragstone.report.gates import gate_dict, gate_junit, undecided_line
+from ragstone.report.gates import gate_dict, gate_junit, gate_report, undecided_line
+from ragstone.report.markdown import gate_markdown
 from ragstone.views.comparison import ComparisonView
 from tests.analysis.scored import declare, make_run
+from tests.report.drawing import draw
 
 _FILE = Path(__file__).with_name("rows_in_two_versions.jsonl")
 ROWS = [json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines()]
@@ -80,9 +82,15 @@ def test_single_broken_rows(gate):
     assert (found.count("newly failing"), found.count("unclear"), found.count(None)) == (23, 5, 1)
     assert {row_moves.kind_of_move(row["wrong"]["base"], row["wrong"]["reworded"]) for row in ROWS} == {None, "unclear"}
     at = found.index("unclear")
-    [check] = gate(version(["base"] * SIZE), version(["base"] * at + ["broken"] + ["base"] * (SIZE - at - 1))).checks
+    decision = gate(version(["base"] * SIZE), version(["base"] * at + ["broken"] + ["base"] * (SIZE - at - 1)))
+    [check] = decision.checks
     assert (check.outcome, check.value, check.rows) == ("passes", 0, SIZE)
-    assert check.why == f"look at s{at}: perhaps wrong now"
+    assert decision.remarks == (
+        f"1 row is perhaps wrong now: look at s{at}, as with ragstone explain {decision.path} s{at}",
+    )
+    assert gate_dict(decision)["checks"][0]["perhaps_wrong"] == (f"s{at}",)
+    for text in (draw(gate_report(decision)), gate_markdown(decision), gate_junit(decision)):
+        assert text.count("1 row is perhaps wrong now") == 1
 
 
 def test_the_limit_counts_rows(gate):

@@ -3,6 +3,7 @@
 import json
 
 import ragstone
+from ragstone.cli import explain
 
 ROWS = [{"question": f"When does boat {n} leave?", "answer": "At nine.", "references": ["At nine."]} for n in range(3)]
 
@@ -30,7 +31,7 @@ def test_runs_are_listed_with_names_that_commands_accept(cli, home):
     assert cli("show", "answers-2", "-o", "store").code == 0
 
 
-def test_rows_are_listed_by_status_or_by_a_filter(cli, home):
+def test_rows_are_listed_by_status_or_by_a_filter(cli, home, monkeypatch):
     rows = [
         {
             "id": f"r{n}",
@@ -55,6 +56,13 @@ def test_rows_are_listed_by_status_or_by_a_filter(cli, home):
     assert (only["id"], only["word"], only["question"]) == ("r3", "r3", "When does boat 3 leave?")
     assert only["wrong"] > 0.9
     assert json.loads(cli("show", "mine", "--json").out)["statuses"] == {"no judgement": 3, "wrong": 4}
+    assert json.loads(cli("runs", "--json").out)[0]["statuses"] == {"no judgement": 3, "wrong": 4}
+    assert [line.split()[:5] for line in cli("runs").out.splitlines()[:2]] == [
+        ["name", "rows", "wrong", "look", "fine"],
+        ["mine", "7", "4", "0", "0"],
+    ]
+    monkeypatch.setattr(explain, "_MOST_COUNTED", 6)
+    assert cli("runs").out.splitlines()[1].split()[:5] == ["mine", "7", "–", "–", "–"]
     assert cli("show", "mine", "--rows", "nonsense > 3").code == 2
     misspelt = cli("show", "mine", "--rows", "wrong,none")
     assert misspelt.code == 2

@@ -54,6 +54,13 @@ class Tab:
         self.page.wait_for_load_state()
         self.page.locator("[data-wait]").first.wait_for(state="detached", timeout=self.patience)
 
+    def follow(self, locator):
+        """Click what leads to another page or place, and wait for it: what comes next must not happen on the page before."""
+        with self.page.expect_navigation():
+            locator.click()
+        self.wait()
+        return self.page
+
     def close(self):
         self.context.close()
         assert self.problems == []
@@ -165,9 +172,8 @@ def test_it_is_told_when_all_samples_have_been_looked_into(browser, serve, tmp_p
 
 def test_the_worst_sample_and_its_cause_are_two_clicks_away(tab, worse):
     page = tab.open("/runs")
-    page.get_by_role("link", name="harbour-worse").click()
-    tab.wait()
-    page.get_by_role("link", name="Open the worst sample").click()
+    tab.follow(page.get_by_role("link", name="harbour-worse"))
+    tab.follow(page.get_by_role("link", name="Open the worst sample"))
     assert re.search(r"/samples/\d+$", page.url)
     assert page.locator(".why .chip.bad").last.inner_text()
 
@@ -239,8 +245,7 @@ def test_a_choice_of_the_table_is_in_the_address(tab, worse):
     page.get_by_text("columns", exact=True).click()
     assert page.evaluate(CHECKS) == []
     page.get_by_role("checkbox", name="recall", exact=True).uncheck()
-    page.get_by_role("button", name="Show").click()
-    page.wait_for_load_state()
+    tab.follow(page.get_by_role("button", name="Show"))
     heads = page.locator("table.samples thead").inner_text()
     assert "token_f1" in heads
     assert not re.search(r"(?<!_)recall", heads)
@@ -268,7 +273,7 @@ def test_pages_are_read_without_scripts(browser, viewer, worse, better, hostile)
     tab.page.locator(f"input[value='{better.id}']").check()
     tab.page.locator(f"input[value='{worse.id}']").check()
     tab.page.get_by_role("button", name="Compare").click()
-    assert "/compare/" in tab.page.url
+    tab.page.wait_for_url("**/compare/**")
     tab.close()
 
 

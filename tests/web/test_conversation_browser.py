@@ -23,9 +23,8 @@ def chosen(page):
 def test_the_bad_turn_in_two_clicks_and_the_arrows(browser, talks):
     tab = Tab(browser, talks[0], 1440)
     page = tab.open("/runs")
-    page.get_by_role("link", name="chat", exact=True).click()
-    tab.wait()
-    page.locator("#conversations").get_by_role("link", name="second", exact=True).click()
+    tab.follow(page.get_by_role("link", name="chat", exact=True))
+    tab.follow(page.locator("#conversations").get_by_role("link", name="second", exact=True))
     assert "Turn 2" in chosen(page)
     assert "wrong" in chosen(page)
     assert "Ticket 2 costs 52 crowns." in page.locator("#evidence .subjects").first.inner_text()
@@ -39,8 +38,8 @@ def test_the_bad_turn_in_two_clicks_and_the_arrows(browser, talks):
     page.keyboard.press("ArrowDown")
     page.wait_for_timeout(300)
     assert "Turn 2" in chosen(page)
-    page.get_by_role("link", name="Open the sample page").click()
-    page.get_by_role("link", name="Whole conversation").click()
+    tab.follow(page.get_by_role("link", name="Open the sample page"))
+    tab.follow(page.get_by_role("link", name="Whole conversation"))
     assert "Turn 2" in chosen(page)
     tab.close()
 

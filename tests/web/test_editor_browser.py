@@ -103,8 +103,8 @@ def told(page):
 @pytest.mark.slow
 def test_marks_that_arrive_during_a_selection_leave_it_alone(tab):
     page = tab.open("/truth")
-    page.get_by_role("link", name="ferry", exact=True).click()
-    page.get_by_role("link", name="f2").click()
+    tab.follow(page.get_by_role("link", name="ferry", exact=True))
+    tab.follow(page.get_by_role("link", name="f2"))
     place = "found in passage 2"
     verdicts(page, [place, place, "different meaning", "different spelling in passage 1"])
     words = "In winter the last boat leaves at 18:10."
@@ -127,8 +127,8 @@ def test_marks_that_arrive_during_a_selection_leave_it_alone(tab):
 @pytest.mark.slow
 def test_a_whole_session_by_mouse(tab, root):
     page = tab.open("/truth")
-    page.get_by_role("link", name="ferry", exact=True).click()
-    page.get_by_role("link", name="f2").click()
+    tab.follow(page.get_by_role("link", name="ferry", exact=True))
+    tab.follow(page.get_by_role("link", name="f2"))
     page.locator("#question").fill("What does a ticket cost, and for whom?")
     page.get_by_label("do the documents contain the answer?").select_option("yes")
     page.get_by_label("Move answer 2 up").click()
@@ -149,7 +149,7 @@ def test_a_whole_session_by_mouse(tab, root):
     assert page.locator("#text-1 mark").count() == 2
     page.get_by_label("Kind of fact 3").select_option("statement")
     assert page.evaluate(CHECKS) == []
-    page.get_by_role("link", name="next").click()
+    tab.follow(page.get_by_role("link", name="next"))
     page.get_by_label("Add reference answer").click()
     page.keyboard.type("Nobody says.")
     assert told(page) == "2 cases edited, not saved."
@@ -173,7 +173,7 @@ def test_a_whole_session_by_mouse(tab, root):
     assert edited.facts[3].source == "timetable.md"
     assert case(root, "f3").references == ["Nobody says."]
     assert page.locator("#draft").is_hidden()
-    page.get_by_role("link", name="changes since v1").click()
+    tab.follow(page.get_by_role("link", name="changes since v1"))
     assert page.locator(".changelist > li").count() == 2
 
 
@@ -354,11 +354,11 @@ def test_ids_that_mean_something_elsewhere(browser, serve, tmp_path, name):
     tab = Tab(browser, serve(tmp_path))
     page = tab.open("/truth/odd")
     assert page.locator(".edited").count() == 0
-    page.locator("table.cases tbody th a").click()
+    tab.follow(page.locator("table.cases tbody th a"))
     page.locator("#question").fill("Edited?")
-    page.get_by_role("link", name="odd", exact=True).click()
+    tab.follow(page.get_by_role("link", name="odd", exact=True))
     page.locator("tr .edited").wait_for()
-    page.get_by_role("link", name="Review 3 proposed").click()
+    tab.follow(page.get_by_role("link", name="Review 3 proposed"))
     page.get_by_text("3 of 3 on this page to review.").wait_for()
     page.keyboard.press("a")
     save(tab)
@@ -380,7 +380,7 @@ def test_cases_come_and_go(tab, root):
     page.get_by_role("button", name="Remove this case").click()
     page.get_by_role("link", name="ferry", exact=True).click()
     page.locator("tr.removed", has_text="f3").wait_for()
-    page.get_by_role("link", name="case-4: Is there a café?").click()
+    tab.follow(page.get_by_role("link", name="case-4: Is there a café?"))
     assert page.get_by_label("Reference answer 1").input_value() == "Yes."
     save(tab)
     assert [found.id for found in read(root).cases] == ["f1", "f2", "case-4"]
@@ -450,7 +450,7 @@ def test_a_viewer_that_was_started_anew(browser, client):
     page.get_by_label("Fact 1", exact=True).fill("Bicycles travel free of charge")
     page.get_by_text("check failed").wait_for()
     assert "restarted" in page.locator("#said").inner_text()
-    page.get_by_role("button", name="Review and save").click()
+    tab.follow(page.get_by_role("button", name="Review and save"))
     assert "Your edits are kept in the browser" in page.locator("main").inner_text()
     page.go_back()
     page.reload()
@@ -488,27 +488,25 @@ def test_from_a_run_to_new_scores(browser, serve, tmp_path):
     scored = runs.harbour("worse", tmp_path)
     tab = Tab(browser, serve(tmp_path))
     page = tab.open(f"/runs/{scored.id}")
-    page.get_by_role("link", name="Create ground truth from this run").click()
+    tab.follow(page.get_by_role("link", name="Create ground truth from this run"))
     page.get_by_label("name", exact=True).fill("harbour")
     page.get_by_label("author").fill("Ada")
     page.get_by_role("button", name="Create ground truth").click()
     page.wait_for_url("**/truth/harbour")
     page = tab.open(f"/runs/{scored.id}/samples/8")
-    page.get_by_role("link", name="Edit it in harbour").click()
+    tab.follow(page.get_by_role("link", name="Edit it in harbour"))
     page.get_by_label("Write fact").click()
     page.keyboard.type("Whales are fish")
     # The case has no passages of its own, and that no chunk of the run says it proves nothing.
     page.locator("#facts .verdict", has_text="no passages").wait_for()
     save(tab)
-    page.get_by_role("link", name="Rescore runs").click()
-    tab.wait()
+    tab.follow(page.get_by_role("link", name="Rescore runs"))
     assert page.evaluate(CHECKS) == []
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Rescore selected runs").click()
     page.get_by_role("link", name="Compare old and new").wait_for(timeout=30_000)
     page.screenshot(path=SHOTS / "rescored-1280-light.png", full_page=True)
-    page.get_by_role("link", name="Compare old and new").click()
-    tab.wait()
+    tab.follow(page.get_by_role("link", name="Compare old and new"))
     assert "fact_recall" in page.locator("table.forest").first.inner_text()
     tab.close()
 

@@ -52,7 +52,7 @@ def test_a_passage_is_corrected_and_what_rests_on_it_is_checked_again(tab, root)
     review(page)
     page.get_by_role("heading", name="1 accepted citation is not in the passages").wait_for()
     assert page.evaluate(CHECKS) == []
-    page.get_by_role("link", name="f1, fact 1").click()
+    tab.follow(page.get_by_role("link", name="f1, fact 1"))
     fact = page.get_by_label("Fact 1", exact=True)
     fact.wait_for()
     assert fact.evaluate("box => box === document.activeElement")
@@ -63,7 +63,7 @@ def test_a_passage_is_corrected_and_what_rests_on_it_is_checked_again(tab, root)
     saved = case(root, "f1")
     assert saved.passages[0] == replace(truths.ferry()[0].passages[0], text=truths.TIMETABLE.replace("21:40", "21:45"))
     assert saved.facts[0].text == "the last boat leaves Orlsay at 21:45"
-    page.get_by_role("link", name="changes since v1").click()
+    tab.follow(page.get_by_role("link", name="changes since v1"))
     assert "passage" in page.locator(".changelist").inner_text().lower()
 
 

@@ -59,7 +59,7 @@ def test_a_long_answer_opens_at_its_cause(browser, serve, tmp_path):
     assert in_view(page, page.locator(".why").first)
     quoted = page.locator(".findings q").first
     assert in_view(page, quoted)
-    page.locator(".findings a").first.click()
+    tab.follow(page.locator(".findings a").first)
     assert in_view(page, page.locator(page.url[page.url.index("#") :] + " .subject"))
     tab.close()
 
@@ -119,7 +119,7 @@ def test_chunks_without_evidence_are_one_line(browser, made):
     assert "A2" in strip[6]
     page.locator(".ranks li").nth(8).locator("a").click()
     assert page.locator("#chunk-9 details").evaluate("box => box.open")
-    assert page.url.endswith("#chunk-9")
+    page.wait_for_url("**#chunk-9")
     tab.close()
 
 
@@ -133,7 +133,7 @@ def test_the_matrix_leads_to_the_sentence(browser, made):
     states = [cell.text_content().strip() for cell in row.locator("td").all()]
     assert [at for at, state in enumerate(states, 1) if "contradicted" in state] == [7]
     row.locator("td").nth(6).locator("a").click()
-    assert page.url.endswith("#at-7-answer-2")
+    page.wait_for_url("**#at-7-answer-2")
     assert in_view(page, page.locator("#chunk-7 mark.lit"))
     assert page.evaluate(CHECKS) == []
     page.reload()
@@ -151,7 +151,7 @@ def test_a_score_opens_in_place(browser, made):
     how = score.locator(".how")
     assert "1 of 2 facts = 0.500" in " ".join(how.inner_text().split())
     how.get_by_role("link", name="fact 1").click()
-    assert page.url.endswith("#fact-1")
+    page.wait_for_url("**#fact-1")
     assert in_view(page, page.locator("#fact-1 .subject"))
     page.locator(".more summary", has_text="more scores").click()
     assert page.evaluate(CHECKS) == []

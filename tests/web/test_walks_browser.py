@@ -40,8 +40,7 @@ def test_the_worst_sample_is_two_clicks_away_and_explains_itself(browser, two):
     client, run, _ = two
     tab = open_tab(browser, client)
     page = tab.open("/runs")
-    page.get_by_role("link", name=run.name).click()
-    tab.wait()
+    tab.follow(page.get_by_role("link", name=run.name))
     page.get_by_role("link", name="Open the worst sample").click()
     page.wait_for_url("**/samples/*")
     assert page.locator(".why .chip.bad").last.inner_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -30,6 +31,7 @@ from ragstone.analysis.part_metrics import PARTS, Reading, Sign, State, people_o
 from ragstone.analysis.sample_evidence import Case, read_cases, read_cases_at, trusts_facts
 from ragstone.data.summary import ALL
 from ragstone.engine.results import VERDICTS_PER_CLAIM
+from ragstone.errors import RagstoneError
 from ragstone.metrics.ragchecker import GROUND, REASON_FIRST, USE
 from ragstone.metrics.retrieval import FEWER, FIND_MORE
 from ragstone.registry.specs import Threshold
@@ -182,6 +184,13 @@ def diagnose(
         if (share := attainable_precision(case)) is not None:
             shares.append(share)
     return conclude(run, (*done, *with_reasons(run, found)), shares)
+
+
+def count_statuses(run: Run) -> dict[str, int]:
+    """The rows by status; empty if the run cannot be diagnosed, so that a list shows the other runs."""
+    with suppress(RagstoneError):
+        return dict(diagnose(run, texts=False).statuses)
+    return {}
 
 
 def conclude(run: Run, outcomes: tuple[Outcome, ...], shares: Sequence[float]) -> Diagnosis:

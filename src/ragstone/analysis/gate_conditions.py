@@ -98,8 +98,9 @@ class Checked:
     lower_is_better: bool = False
     # The judge's own mean or difference, if the value is the estimated human score.
     raw: float | None = None
-    # The ids of the newly failing rows.
+    # The ids of the newly failing rows, and of those that are perhaps wrong now: they pass, but need a look.
     failing: tuple[str, ...] = ()
+    perhaps_wrong: tuple[str, ...] = ()
 
     @property
     def gain(self) -> float | None:

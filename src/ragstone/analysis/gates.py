@@ -15,6 +15,7 @@ first decision. It needs bounded metrics and samples in random order.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -121,6 +122,10 @@ def check_gate(
     name = against.name if against else None
     if run.failed_share > most_failed:
         remarks = (*remarks, f"{run.failed_share:.0%} of the cells of the run failed, of all metrics or of the judge's")
+    if doubtful := tuple(row for item in found for row in item.perhaps_wrong):
+        many = "1 row is" if len(doubtful) == 1 else f"{len(doubtful):,} rows are"
+        look = f"ragstone explain {shlex.join([run.path, doubtful[0]])}"
+        remarks = (*remarks, f"{many} perhaps wrong now: look at {name_some(doubtful, 5)}, as with {look}")
     return Gate(run.name, run.path, name, tuple(found), left_out=tuple(others), remarks=remarks)
 
 
@@ -487,14 +492,8 @@ def check_so_far(
         _check(replace(check, metric=spelled(check.metric)), found, folder, against, most_failed, level)
         for check in checks
     ]
-    return Gate(
-        found.name,
-        found.path,
-        against.name if against else None,
-        tuple(items),
-        sequential=True,
-        finished=found.finished,
-    )
+    baseline = against.name if against else None
+    return Gate(found.name, found.path, baseline, tuple(items), sequential=True, finished=found.finished)
 
 
 def _read(folder: RunFolder, metrics: Sequence[str]) -> _SoFar:

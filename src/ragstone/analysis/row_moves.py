@@ -130,6 +130,11 @@ class Moves:
         """The other rows that are not fine in both runs."""
         return self.having("unclear")
 
+    def leaning(self, sign: int) -> list[Move]:
+        """The unclear rows that changed by half the tolerance: with sign 1 those that are perhaps wrong now."""
+        unclear = (move for move in self.rows if move.kind == "unclear")
+        return [move for move in unclear if sign * (move.after - move.before) >= TOLERANCE / 2]
+
     @property
     def counted(self) -> str:
         """`60 rows`, or `50 judged rows (60 in all)`."""
@@ -190,12 +195,8 @@ def _name_of(move: Move, pairs: Alignment) -> str:
 
 def tendency_text(moves: Moves, pairs: Alignment, most: int) -> str:
     """`look at q3, q7: perhaps wrong now; q5: perhaps fixed`: the unclear rows that changed by half the tolerance."""
-    unclear = [move for move in moves.rows if move.kind == "unclear"]
-    changed = {"perhaps wrong now": 1, "perhaps fixed": -1}
-    found = {
-        words: tuple(_name_of(one, pairs) for one in unclear if sign * (one.after - one.before) >= TOLERANCE / 2)
-        for words, sign in changed.items()
-    }
+    signs = {"perhaps wrong now": 1, "perhaps fixed": -1}
+    found = {words: tuple(_name_of(one, pairs) for one in moves.leaning(sign)) for words, sign in signs.items()}
     texts = [f"{name_some(names, most)}: {words}" for words, names in found.items() if names]
     return f"look at {'; '.join(texts)}" if texts else ""
 
@@ -212,14 +213,14 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
         lost = len(pairs) if unlike.startswith("the baseline") else 0
         return Checked(check, "cannot tell", f"{unlike}: rows cannot be compared", rows=moves.judged, lost=lost)
     lost = len(moves.lost) + len(pairs.only_before) + len(pairs.renamed)
-    count, broken = len(moves.newly_failing), tuple(moves.newly_failing)
-    found = Checked(check, "cannot tell", "", float(count), None, moves.judged, 0, lost, failing=broken)
+    count, doubtful = len(moves.newly_failing), tuple(move.id for move in moves.leaning(1))
+    found = Checked(check, "cannot tell", "", float(count), None, moves.judged, 0, lost, perhaps_wrong=doubtful)
+    found = replace(found, failing=tuple(moves.newly_failing))
     if not moves.judged:
         return replace(found, value=None, why="no row is judged in both runs: ragchecker and answer_match judge rows")
     why = [f"{len(moves.fixed)} fixed"] if moves.fixed else []
     failing = tuple(_name_of(move, pairs) for move in moves.rows if move.kind == "newly failing")
     why = [f"{name_some(failing, 5)} newly failing", *why] if failing else why
-    why += filter(None, [tendency_text(moves, pairs, 5)])
     if [part for part, names in _JUDGED_BY.items() if names & set(after.info.evidence)] == ["chunks"]:
         why.append("without right answers few rows can fail")
     limit = len(moves.fixed) if check.is_test else check.limit

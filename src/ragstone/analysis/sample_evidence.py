@@ -32,13 +32,8 @@ _NEEDED = ("answer_citations", "claim_citations", "answer_claims_in_contexts", "
 # The evidence that causes are derived from; a run has some of it.
 NEEDED = (
     *GIVEN_EVIDENCE,
-    "noncommittal",
-    "declining_words",
-    "fact_matches",
-    "fact_ranks",
-    "reference_matches",
-    "answer_citations",
-    "claim_citations",
+    *("noncommittal", "declining_words", "fact_matches", "fact_ranks", "reference_matches"),
+    *("answer_citations", "claim_citations"),
 )
 
 

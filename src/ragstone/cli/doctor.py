@@ -25,14 +25,8 @@ OPTIONAL |= dict.fromkeys(("torch", "transformers"), "pip install torch transfor
 # Names only: a key's value is never shown, not even a part of it.
 KEYS = ("OPENAI_API_KEY", "DIAL_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 SETTINGS = (
-    "AWS_REGION",
-    "AWS_DEFAULT_REGION",
-    "RAGSTONE_ROOT",
-    "RAGSTONE_LABELS",
-    "RAGSTONE_MODELS",
-    "RAGSTONE_CONFIG",
-    "RAGSTONE_DEBUG",
-    "NO_COLOR",
+    *("AWS_REGION", "AWS_DEFAULT_REGION", "RAGSTONE_ROOT", "RAGSTONE_LABELS", "RAGSTONE_MODELS"),
+    *("RAGSTONE_CONFIG", "RAGSTONE_DEBUG", "NO_COLOR"),
 )
 
 

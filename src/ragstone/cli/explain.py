@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragstone.storage.runs import Run
 
 _MOST_RUNS = 20
+_MOST_COUNTED = 500  # Rows, of the newest runs: a second.
 
 
 def explain(
@@ -137,20 +138,25 @@ def runs(full: bool = shared("full"), out: str = shared("out"), json: bool = sha
 
     The newest come first; without `--full`, twenty of them. Names work wherever a command asks for a run.
     """
-    from itertools import islice
+    from itertools import accumulate, islice
 
+    from ragstone.analysis.diagnosis import count_statuses
     from ragstone.storage.places import open_place
     from ragstone.storage.runs import finished_runs
     from ragstone.views.phrases import visible
     from ragstone.views.run import listed_run
 
     found = list(islice(finished_runs(open_place(out)), None if full or json else _MOST_RUNS))
-    rows = [listed_run(run) for run in found]
+    totals = accumulate(run.info.rows for run in found)
+    counts = [count_statuses(run) if total <= _MOST_COUNTED else {} for run, total in zip(found, totals, strict=True)]
+    rows: list[dict[str, Any]] = [listed_run(run) | {"statuses": one} for run, one in zip(found, counts, strict=True)]
     if json:
         print_json(rows)
     elif rows:
-        shown = ("name", "rows", "data", "finished", "id")
-        print_table(shown, [[visible(str(row[name])) for name in shown] for row in rows], ("rows",))
+        judged, shown = ("wrong", "look", "fine"), ("name", "rows", "wrong", "look", "fine", "data", "finished", "id")
+        for row in rows:
+            row |= {name: row["statuses"].get(name, 0 if row["statuses"].keys() & judged else "–") for name in judged}
+        print_table(shown, [[visible(str(row[name])) for name in shown] for row in rows], ("rows", *judged))
         next_steps((command_line("show", run_word(found[0], out), out=out), "the scores of a run"))
     else:
         click.echo(f"no finished run in {out}")

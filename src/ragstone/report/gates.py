@@ -134,8 +134,8 @@ def gate_dict(gate: Gate) -> dict[str, Any]:
 def _check_dict(item: Checked) -> dict[str, Any]:
     low, high = item.interval or (None, None)
     asked = {name: getattr(item.check, name) for name in ("kind", "metric", "limit")}
-    same = ("condition", "outcome", "why", "value", "rows", "failed", "lost", "decided_after", "raw", "failing")
-    return {name: getattr(item, name) for name in same} | asked | {"low": low, "high": high}
+    same = ["condition", "outcome", "why", "value", "rows", "failed", "lost", "decided_after", "raw", "failing"]
+    return {name: getattr(item, name) for name in [*same, "perhaps_wrong"]} | asked | {"low": low, "high": high}
 
 
 def gate_junit(gate: Gate) -> str:

@@ -70,7 +70,8 @@ def make_app(library: Library, guard: Guard | None = None) -> ASGIApp:
     for path, change in CHANGES.items():
         post = _change_endpoint(library, guard, change)
         routes += [Route(f"{path}{ending}", post, methods=["POST"]) for ending in (_JSON, "")]
-    for path, view in (JSON_VIEWS | VIEWS).items():
+    # A path of any length comes last: other pages may be below it.
+    for path, view in sorted((JSON_VIEWS | VIEWS).items(), key=lambda item: ":path}" in item[0]):
         show = _view_endpoint(library, guard, view)
         # The .json route comes first: the name of a run may contain a dot.
         routes += [Route(f"{path}{_JSON}", show)]
@@ -154,7 +155,8 @@ def _fail(request: Request, error: Exception) -> Response:
     status, words = _explain(error)
     title = {400: "This cannot be shown", 404: "Not found", 409: "Damaged run"}.get(status, "Something went wrong")
     data = {"page": "error", "title": title, "status": status, "words": words}
-    return _page(request, status, data, {"twin": "", "read_only": True})
+    html_only = {"twin": "", "read_only": True, "address": getattr(error, "address", "")}
+    return _page(request, status, data, html_only)
 
 
 def _explain(error: Exception) -> tuple[int, str]:

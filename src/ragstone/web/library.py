@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ragstone.analysis.cause_texts import RowLabel, cause_label
 from ragstone.analysis.comparison import STEPS, Comparison, compare_runs
-from ragstone.analysis.diagnosis import Diagnosis, diagnose, update_rows
+from ragstone.analysis.diagnosis import Diagnosis, count_statuses, diagnose, update_rows
 from ragstone.analysis.leaderboard import Leaderboard, rank_runs
 from ragstone.analysis.slices import RunSlice
 from ragstone.data.summary import ALL, SummaryRow
@@ -155,6 +155,7 @@ class Library:
         self._conversations: BackgroundCache[Conversations] = BackgroundCache(_MAX_INDEXES)
         self._asked: BackgroundCache[pa.Table] = BackgroundCache(_MAX_QUESTIONS, workers=2)
         self._insights = Insights(_MAX_INDEXES, self.index)
+        self._counts: BackgroundCache[dict[str, int]] = BackgroundCache(_MAX_LISTED)
         self._comparisons: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
         self._families: BackgroundCache[Comparison] = BackgroundCache(_MAX_COMPARISONS)
         self._steps: dict[tuple[str, str], str] = {}
@@ -229,7 +230,16 @@ class Library:
 
     def insight(self, run: Run) -> Insight | None:
         """Return diagnosis, causes and slices; None until they are ready."""
-        return self._insights.of(run)
+        insight = self._insights.of(run)
+        if insight and insight.found.looked_at == run.info.rows:
+            statuses = dict(insight.found.statuses)
+            self._counts.peek((run.id, insight.labels.stamp), lambda: statuses, 0.0)
+        return insight
+
+    def statuses(self, run: Run, labels: str, count: bool) -> dict[str, int] | None:
+        """Return the rows by status; None until they are counted. Without `count`, those that are known."""
+        key = (run.id, labels)
+        return self._counts.peek(key, lambda: count_statuses(run), 0.0) if count else self._counts.ready(key) or {}
 
     def answer_keys(self, run: Run) -> list[str]:
         """Return the key of the labels of each answer of a run."""
@@ -270,19 +280,9 @@ class Library:
 
     def close(self) -> None:
         """Cancel the background work that has not started."""
-        caches = (
-            self._indexes,
-            self._conversations,
-            self._asked,
-            self._joined,
-            self._insights,
-            self._comparisons,
-            self._families,
-            self._pairs,
-            self._boards,
-        )
-        for worker in (*caches, self.rescoring, self.truth, self.watches):
-            worker.close()
+        for worker in vars(self).values():
+            if isinstance(worker, BackgroundCache | Insights | Rescoring | TruthLibrary | WatchLibrary):
+                worker.close()
 
     def _folder(self, place: Place) -> RunFolder:
         """Return the same object for the same folder, so that the caches keyed by it are hit."""

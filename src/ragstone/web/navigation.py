@@ -94,9 +94,13 @@ def case_address(name: str, case: str, version: int | None = None, /, **query: A
 
 
 class NotFoundError(RagstoneError):
-    """The page, run, sample or ground truth does not exist under the root."""
+    """The page, run, sample or ground truth does not exist under the root; `address` leads to what there is."""
 
     status = 404
+
+    def __init__(self, words: str, address: str = "") -> None:
+        super().__init__(words)
+        self.address = address
 
 
 def is_inside(root: Place, place: Place) -> bool:

@@ -47,23 +47,15 @@ def trend(values: Sequence[float | None], here: int | None = None) -> Markup:
     return picture(width, height, words, *drawn, class_="trend")
 
 
-# The scripts of the ground-truth editor.
-_EDITOR = ("draft", "editor", "sources", "passages", "queue", "signing")
-_STATIC = {
-    "report.css": ("ragstone.report.html", "style.css", "text/css"),
-    "viewer.css": ("ragstone.web", "static/viewer.css", "text/css"),
-    "compare.css": ("ragstone.web", "static/compare.css", "text/css"),
-    "viewer.js": ("ragstone.web", "static/viewer.js", "text/javascript"),
-    "sample.css": ("ragstone.web", "static/sample.css", "text/css"),
-    "sample.js": ("ragstone.web", "static/sample.js", "text/javascript"),
-    "filter.js": ("ragstone.web", "static/filter.js", "text/javascript"),
-    "labels.js": ("ragstone.web", "static/labels.js", "text/javascript"),
-    "brush.js": ("ragstone.web", "static/brush.js", "text/javascript"),
-    "live.js": ("ragstone.web", "static/live.js", "text/javascript"),
-    "editor.css": ("ragstone.web", "static/editor.css", "text/css"),
-    **{f"{name}.js": ("ragstone.web", f"static/{name}.js", "text/javascript") for name in _EDITOR},
-    "icon.svg": ("ragstone.web", "static/icon.svg", "image/svg+xml"),
-}
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_OWN = (
+    *("viewer.css", "compare.css", "sample.css", "editor.css", "icon.svg"),
+    *("viewer.js", "sample.js", "filter.js", "labels.js", "brush.js", "live.js"),
+    # The scripts of the ground-truth editor.
+    *("draft.js", "editor.js", "sources.js", "passages.js", "queue.js", "signing.js"),
+)
+_STATIC = {name: ("ragstone.web", f"static/{name}", _TYPES[name.partition(".")[2]]) for name in _OWN}
+_STATIC["report.css"] = ("ragstone.report.html", "style.css", "text/css")
 
 
 def page_html(template: str, data: Mapping[str, Any]) -> bytes:
@@ -113,11 +105,8 @@ def _environment() -> Environment:
     environment.tests |= {"match_kind": lambda key, fact: key.startswith("fact-") is fact}
     environment.globals |= {"series_chart": series_chart, "draw_trend": trend, "marked": marked_text, "live": True}
     environment.globals |= {"scatter_plot": scatter_plot, "legend_marks": legend_marks, "trend_chart": trend_chart}
-    environment.globals |= {
-        "agreement_plot": agreement_plot,
-        "count_agreements": count_agreements,
-        "layout": "viewer.html",
-    }
+    environment.globals |= {"agreement_plot": agreement_plot, "count_agreements": count_agreements}
+    environment.globals["layout"] = "viewer.html"
     return environment
 
 

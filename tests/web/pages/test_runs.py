@@ -26,6 +26,27 @@ def test_runs_are_listed_newest_first(viewer, worse, better, hostile):
     assert len([box for box in page.find("input") if box.get("name") == "run"]) == 3
 
 
+def test_wrong_rows_are_counted_in_the_background(serve, tmp_path, worse, better, monkeypatch):
+    for run in (worse, better):
+        shutil.copytree(run.path, tmp_path / "runs" / run.id)
+    client = serve(tmp_path)
+    found = client.when_ready("/runs.json", lambda data: all(run["statuses"] is not None for run in data["runs"]))
+    for run in found["runs"]:
+        assert (
+            run["statuses"] == client.ready(ragstone.open_run(tmp_path / "runs" / run["id"]))["diagnosis"]["statuses"]
+        )
+    counts = found["runs"][1]["statuses"]
+    cell = [link for link in client.page("/runs").links if "cause=" in link and worse.id in link]
+    assert cell == [f"/runs/{worse.id}?cause={name}#samples" for name in ("wrong", "look", "fine") if counts.get(name)]
+    # Of a large run only once its page was opened.
+    monkeypatch.setattr("ragstone.web.pages.runs._MAX_COUNTED", 10)
+    client = serve(tmp_path)
+    assert [run["statuses"] for run in client.json("/runs.json")["runs"]] == [{}, {}]
+    client.ready(worse)
+    opened = client.when_ready("/runs.json", lambda data: data["runs"][1]["statuses"])
+    assert [run["statuses"] for run in opened["runs"]] == [{}, counts]
+
+
 def test_a_trend_is_of_one_system_and_one_data_set(serve, tmp_path, worse, better):
     for run, name in ((worse, "1"), (worse, "2"), (better, "3")):
         shutil.copytree(run.path, tmp_path / "runs" / name)

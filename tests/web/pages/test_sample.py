@@ -1,6 +1,7 @@
 """The page of one sample."""
 
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -186,3 +187,24 @@ def test_a_sample_shows_its_conversation(talk):
 def test_a_sample_without_a_conversation_shows_none(viewer, worse):
     page = viewer.page(f"/runs/{worse.id}/samples/1")
     assert "conversation-h" not in page.ids
+
+
+def test_an_id_leads_to_its_row(viewer, worse, hostile):
+    for run in (worse, hostile):
+        for row, name in enumerate(run.samples.table["id"].to_pylist()[:3], start=1):
+            for ending in ("", ".json"):
+                answer, _ = viewer.ask(f"/runs/{run.id}/samples/{quote(name, safe='')}{ending}")
+                assert (answer.status, answer.headers["location"]) == (303, f"/runs/{run.id}/samples/{row}{ending}")
+
+
+@pytest.mark.parametrize(
+    "name", ["h99", "0", "26", "9" * 5_000, "../h01", "a/b", "", "\"'<script>x", "\x00", "é" * 1_000]
+)
+def test_a_wrong_id_leads_to_the_samples(viewer, worse, name):
+    page = viewer.page(f"/runs/{worse.id}/samples/{quote(name, safe='')}", 404)
+    assert "The run has rows 1 to 25, with ids from h01 to h25" in page.text()
+    assert f"/runs/{worse.id}#samples" in page.links
+    assert len(page.text()) < 1_000
+    assert "x" not in page.text("script")
+    if name == "h99":
+        assert "Did you mean h" in page.text()

@@ -28,15 +28,8 @@ _MOST_SHOWN = 24
 _MOST_NAMED = 100
 # Texts, sample ids and paths are not embedded.
 _TEXTS = (
-    "changed",
-    "only_before",
-    "only_after",
-    "other_question",
-    "before",
-    "after",
-    "failing",
-    "moved",
-    "failing_slices",
+    *("changed", "only_before", "only_after", "other_question", "before", "after", "failing"),
+    *("moved", "failing_slices"),
 )
 # Half losses, half gains.
 _PRINTED = 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import accumulate
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +14,7 @@ from ragstone.analysis.part_metrics import people_of
 from ragstone.data.summary import SummaryRow
 from ragstone.errors import DamagedError, StorageError
 from ragstone.report.html.run_page import describe_run
+from ragstone.storage.human_labels import read_human_labels
 from ragstone.storage.runs import Run, RunFolder
 from ragstone.views.phrases import one_line
 from ragstone.views.run import FEW, arrow_of, headline_metrics
@@ -25,6 +27,8 @@ _PAGE_SIZE = 50
 _MAX_COLUMNS = 6
 _MAX_TREND = 30
 _MAX_QUERY = 200
+# The statuses of this many rows of the first runs are counted; a second or two. Of other runs they are known after a visit.
+_MAX_COUNTED = 1_000
 FINISHED, NAME, SAMPLES = "finished", "name", "samples"
 # Prefixes of the sort orders by a metric, by a parameter and by a figure of the evaluated system.
 _METRIC, _PARAM, _SYSTEM = "metric:", "param:", "system:"
@@ -100,6 +104,9 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
     system = [name for name in _SYSTEM_COLUMNS if any(getattr(library.figures(run), name) for run in page.items)]
     metrics, params = _metric_columns(page.items, bool(system)), _param_columns(page.items)
     rows = [_row(library, run, list(metrics), params, _trend(library, run, finished, keys)) for run in page.items]
+    labels, totals = read_human_labels(library.root).stamp, accumulate(run.info.rows for run in page.items)
+    for row, run, total in zip(rows, page.items, totals, strict=True):
+        row["statuses"] = library.statuses(run, labels, total <= _MAX_COUNTED)
     return {
         "page": "runs",
         "title": "Runs",

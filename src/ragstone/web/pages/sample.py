@@ -14,11 +14,11 @@ from starlette.datastructures import QueryParams
 from ragstone.analysis.cause_names import Outcome
 from ragstone.analysis.causes import find_causes
 from ragstone.analysis.diagnosis import with_reasons
-from ragstone.analysis.explain import Cell, Working, work_out
+from ragstone.analysis.explain import Cell, Working, find_row, work_out
 from ragstone.analysis.sample_evidence import NEEDED, Case, read_cases_at
 from ragstone.data.verdict import SIGNS
 from ragstone.engine.metric_choice import pick_headlines
-from ragstone.errors import UsageError
+from ragstone.errors import UnknownNameError, UsageError
 from ragstone.registry.expression import Metric, parse_metric
 from ragstone.report.explain import evidence_json
 from ragstone.report.html.run_page import describe_run
@@ -35,7 +35,7 @@ from ragstone.views.system_strip import SampleUsage
 from ragstone.web.evidence_links import EvidenceLinks
 from ragstone.web.label_bar import label_parts
 from ragstone.web.library import Library
-from ragstone.web.navigation import NotFoundError, neighbours, required_number
+from ragstone.web.navigation import NotFoundError, neighbours, required_number, whole_number
 from ragstone.web.pages.chunk_images import with_images
 from ragstone.web.pages.run import judgements_of, read_state
 from ragstone.web.run_index import RunIndex
@@ -43,26 +43,12 @@ from ragstone.web.truth.rescore import cases_of
 
 _STATES = ("ok", "skipped", "failed")
 _MAX_INPUT = 400
+_MAX_ID = 2_000
 _MOST_TELLING = 8
 # The parts of the view at the head of a page.
 _HEAD = [
-    "id",
-    "row",
-    "question",
-    "references",
-    "unanswerable",
-    "metadata",
-    "other_answers",
-    "why",
-    "cause",
-    "meaning",
-    "part",
-    "status",
-    "wrong",
-    "labelled",
-    "undecided",
-    "looked",
-    "findings",
+    *("id", "row", "question", "references", "unanswerable", "metadata", "other_answers", "why", "cause"),
+    *("meaning", "part", "status", "wrong", "labelled", "undecided", "looked", "findings"),
 ]
 _OF_THE_ANSWER = ("answer_claims_in_contexts", "answer_claims_in_reference", "reference_claims_in_answer")
 _LANGUAGES = {
@@ -74,8 +60,10 @@ _LANGUAGES = {
 
 
 def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dict[str, Any]:
-    """A sample by its row number from 1. The query is that of the table from which it was opened."""
+    """A sample by its row number from 1; an id leads to its row. The query is that of the table from which it was opened."""
     index = library.index(library.run(run))
+    if not 1 <= (whole_number(row) or 0) <= len(index.ids):
+        return {"go": f"/runs/{index.run.id}/samples/{_row_of(index, row[:_MAX_ID]) + 1}"}
     at, case, outcome = read_sample(index, row, index.run.info.evidence)
     limits = Limits.read(query)
     view = sample_view(at, case, outcome, limits=limits, quality=unless_nan(index.quality[at - 1]))
@@ -119,6 +107,15 @@ def sample_page(library: Library, query: QueryParams, run: str, row: str) -> dic
         "raw": bool(query.get("raw")),
         "cut": limits.cut,
     }
+
+
+def _row_of(index: RunIndex, name: str) -> int:
+    """Return the row of a sample by its id, from 0. An id in an address may be anything."""
+    try:
+        return find_row(index.ids, name)
+    except UnknownNameError as error:
+        words = str(error).replace(name, one_line(name, 80), 1)
+        raise NotFoundError(words, f"/runs/{index.run.id}#samples") from None
 
 
 def _conversation(library: Library, run: Run, row: int, has_history: bool) -> str:
@@ -343,4 +340,5 @@ def _calls(run: Run, sample: str, limits: Limits) -> list[dict[str, Any]]:
     ]
 
 
-VIEWS = {"/runs/{run}/samples/{row}": sample_page}
+# Ids may contain slashes.
+VIEWS = {"/runs/{run}/samples/{row:path}": sample_page}
