@@ -100,6 +100,18 @@ def test_a_number_of_no_text_is_not_fine_where_the_large_judge_hardly_supports_i
     assert chances[1] == 0.64
 
 
+@pytest.mark.parametrize(("said", "chunk", "status"), [(0.18, 0.95, "look"), (0.4, 0.95, "fine"), (0.18, 0.5, "fine")])
+def test_an_answer_that_leaves_out_a_claim_of_the_reference_needs_a_look(said, chunk, status):
+    """It said that no mail can be sent, but not that incoming mail is rejected later, and was fine."""
+    known = judged(0.95, 0.95, 0.97)
+    two = {
+        "reference_claims": [Claim("At nine."), Claim("It returns.")],
+        "reference_claims_in_answer": [Verdict("entailment", 0.95, 0.0), Verdict("neutral", said, 0.0)],
+        "reference_claims_in_contexts": [[Verdict("entailment", one, 0.0)] for one in (0.9, chunk)],
+    }
+    assert find_causes(replace(known, evidence={**known.evidence, **two})).status == status
+
+
 def test_another_technical_name_than_that_of_the_reference_is_not_fine():
     evidence = judged(0.95, 0.95, 0.97).evidence
     chances = []

@@ -256,6 +256,26 @@ def test_a_polite_opening_is_no_statement(opening, rest):
     assert [text.casefold() for text in statements("How is it?", f"{opening} {rest}")] == [rest.casefold()]
 
 
+@pytest.mark.parametrize(
+    "order", ["Contact us if in doubt.", "Please call us if you have any further questions.", "Check it and compare."]
+)
+def test_an_order_with_nothing_to_check_is_no_statement(order):
+    assert statements("How is it?", f"The fee is 5 euros. {order}") == ["The fee is 5 euros."]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Hold the reset button for 10 seconds.",
+        "Contact us if the lamp blinks.",
+        "Call us on 555 0147 if in doubt.",
+        "Please contact the hospital directly.",
+    ],
+)
+def test_an_order_with_a_fact_stays(order):
+    assert statements("How is it?", f"The fee is 5 euros. {order}") == ["The fee is 5 euros.", order]
+
+
 def test_a_hope_is_no_statement():
     assert statements("Fine, thanks!", "You're welcome! I hope the replacement arrives soon.") == []
     assert statements("When?", "We hope to see you on Friday! It opens at nine.") == ["It opens at nine."]

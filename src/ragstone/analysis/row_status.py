@@ -35,6 +35,8 @@ _SUPPORT = {ENTAILMENT: 0.95, UNSURE: 0.5, NEUTRAL: 0.06, CONTRADICTION: 0.03}
 _LEAST, _MOST_SURE = 0.02, 0.01
 # Log-odds of support, of 0.2 and 0.1: of rows that would be fine otherwise, 10 of 14 with less had a planted fault.
 INVENTED, INVENTED_WRONG = {"small": -1.386, "large": -2.197}, 0.64
+# Support by the answer and by a chunk of a claim that the answer leaves out: of rows that would be fine otherwise, 8 of 11 were wrong.
+_UNSAID, _SURELY = 0.3, 0.7
 # What was not estimated from labelled rows: facts, and the verdicts of language models and people.
 _CERTAIN, _FOUND, _UNFOUNDED, _NONE = 0.97, 0.9, 0.6, 0.05
 # People make mistakes too.
@@ -100,18 +102,16 @@ def judge_row(case: Case, outcome: Outcome) -> float | None:
 def has_no_answer(case: Case) -> bool:
     """Whether the documents do not answer the question, by the data or by all its references."""
     sample = case.sample
-    if sample.answerable is False:
-        return True
-    return bool(sample.references) and not sample.facts and all(map(find_refusal, sample.references or ()))
+    declined = bool(sample.references) and not sample.facts and all(map(find_refusal, sample.references or ()))
+    return declined or sample.answerable is False
 
 
 def _of_refusal(case: Case, outcome: Outcome) -> float | None:
     """A refusal is wrong if there is an answer."""
     sample = case.sample
-    if sample.references or sample.facts or outcome.failures:
-        return _FOUND
-    # Nothing shows whether the chunks contain the answer.
-    return _UNFOUNDED if sample.contexts else None
+    has_answer = sample.references or sample.facts or outcome.failures
+    # Nothing else shows whether the chunks contain the answer.
+    return _FOUND if has_answer else _UNFOUNDED if sample.contexts else None
 
 
 def _weigh(case: Case) -> float | None:
@@ -123,9 +123,9 @@ def _weigh(case: Case) -> float | None:
             chance = round(min(max(1.0 / (1.0 + math.exp(-odds)), _MOST_SURE), float(model["most"])), 3)
             # Not fine, nor fixed, if no text supports one of its claims at all; with a number in no text, by the lower limit.
             least, chunks = signs.get("either_least", 0.0), (chunk.text for chunk in case.sample.contexts or ())
-            if least < INVENTED["small"] and (least < INVENTED[case.judge] or strange_numbers(case, *chunks)):
-                return max(chance, INVENTED_WRONG)
-            return chance
+            invents = least < INVENTED["small"] and (least < INVENTED[case.judge] or strange_numbers(case, *chunks))
+            omits = case.judge == "small" and signs.get("left_out", 0.0) >= _SURELY
+            return max(chance, INVENTED_WRONG) if invents or omits else chance
     return None
 
 
@@ -178,9 +178,10 @@ def _by_reference(case: Case) -> dict[str, float]:
     # Where the judge finds the reference in the chunks, what the answer says otherwise counts more. How surely it is not found
     # does not matter: a missed chunk must not make a wrong answer look right.
     rows = case.matrix("reference_claims_in_contexts") if case.sample.contexts else []
-    known = _logit(min(max(map(support_of, row)) for row in rows)) if rows and all(rows) else 0.0
-    found["reference_found"] = max(known, 0.0)
-    return found
+    there = [max(map(support_of, row), default=0.0) for row in rows]
+    found["reference_found"] = max(_logit(min(there, default=0.0)), 0.0)
+    unsaid = (best for one, best in zip(said, there, strict=False) if support_of(one) < _UNSAID)
+    return found | {"left_out": max(unsaid, default=0.0)}
 
 
 def foundations(case: Case) -> list[list[str]]:

@@ -13,12 +13,12 @@ from functools import cached_property, lru_cache
 from ragstone.text.claim_numbers import same_numbers
 from ragstone.text.clock_times import with_numbered_periods
 from ragstone.text.languages import guess_language
-from ragstone.text.lexicon import lexicon, number_words, word_set
+from ragstone.text.lexicon import late_pattern, lexicon, number_words, word_set
 from ragstone.text.names import names
 from ragstone.text.overlap import FUNCTION_WORDS
 from ragstone.text.porter import stem
 from ragstone.text.quantities import compare_quantities
-from ragstone.text.quantity_words import UNITS
+from ragstone.text.quantity_words import BOUNDS, PHRASES, UNITS
 from ragstone.text.verbatim import swaps_names
 from ragstone.text.words import fold, word_texts
 
@@ -33,6 +33,12 @@ _DIGITS |= {word: str(at) for line in _LISTS["numbers"] for at, word in enumerat
 _TENS = frozenset(str(ten) for ten in range(20, 100, 10))
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
+# "up to three", "three or fewer", not "inside the shed": phrases that bound a number, in one wording for each bound.
+_NUMBER_NEXT = rf" (?=(?:of )?(?:\W?\d|(?:{'|'.join(number_words())})\b))"
+_BOUNDS = {
+    f"{mark} ": late_pattern(rf"\b(?:(?=or |at )(?:{one})\b|(?:{one}){_NUMBER_NEXT})", re.IGNORECASE)
+    for mark, one in ((mark, "|".join(phrases)) for mark, phrases in PHRASES if mark in BOUNDS)
+}
 _NEGATIONS = word_set(_LISTS["negations"])
 _SHORT_NEGATION = re.compile(r"n['’]t\b")
 _YES_NO = {"yes": True, "no": False, "ja": True, "nein": False, "sí": True, "oui": True, "non": False}
@@ -64,8 +70,8 @@ def _read(text: str) -> _Words:
     numbers = _NUMBER.findall(plain)
     said = word_texts(_NUMBER.sub(" ", plain) if numbers else plain)
     figures = [part for figure in numbers for part in _figure(figure)]
-    found = [*figures, *_with_digits(said)]
-    content = {_form(word) for word in found if word not in FUNCTION_WORDS or word in _KIND} - _NEGATIONS
+    found = (word for word in (*figures, *_with_digits(said)) if word not in FUNCTION_WORDS or word in _KIND)
+    content = {_form(word) for word in found} - _NEGATIONS
     return _Words(text, frozenset(content), frozenset(figures), denies=not _NEGATIONS.isdisjoint(said))
 
 
@@ -102,9 +108,11 @@ def compare_answer(question: str, answer: str, reference: str, whole: bool = Tru
     if answer == reference:
         return True if _read(reference).content else None
     answer, reference = with_numbered_periods(answer), with_numbered_periods(reference)
-    same = compare_quantities(reference, answer)
-    if same is not None:
+    if (same := compare_quantities(reference, answer)) is not None:
         return same
+    for mark, phrase in _BOUNDS.items():
+        if phrase.search(answer) and phrase.search(reference):
+            answer, reference = phrase.sub(mark, answer), phrase.sub(mark, reference)
     asked, said, wanted = _read(question), _read(answer), _read(reference)
     if not wanted.content or not said.content:
         return compare_polarity(answer, reference)
@@ -112,10 +120,8 @@ def compare_answer(question: str, answer: str, reference: str, whole: bool = Tru
         return False
     missing = wanted.content - said.content
     decisive = wanted.content - asked.content or wanted.content
-    denies = said.denies != wanted.denies
-    if asked.denies and (said.denies or said.content <= decisive):
-        # "On which day is there no boat?" The answers "Tuesday" and "There is no boat on Tuesday" are the same.
-        denies = False
+    # "On which day is there no boat?" The answers "Tuesday" and "There is no boat on Tuesday" are the same.
+    denies = said.denies != wanted.denies and not (asked.denies and (said.denies or said.content <= decisive))
     if denies and not (missing or asked.denies) and said.content <= wanted.content | asked.content:
         return False
     if denies or missing & decisive or swaps_names(answer, reference):

@@ -424,7 +424,7 @@ def _named(text: str, names: tuple[str, ...]) -> frozenset[int]:
     """The weekdays or months of a text, with those between two that are joined: Monday to Friday, Mar–Oct."""
     joined = "|".join(name if len(name) < 4 else f"{name[:3]}(?:{name[3:]}s?|{name[3:4]}?\\b)" for name in names)
     found = [
-        (match.start(), match.end(), _index(match[1], names))
+        (match.start(), match.end(), [name[:3] for name in names].index(match[1][:3].lower()))
         for match in re.finditer(rf"\b({joined})\b", text, re.IGNORECASE)
         if match[1].lower() != "may" or match[1] == "May"
     ]
@@ -435,7 +435,3 @@ def _named(text: str, names: tuple[str, ...]) -> frozenset[int]:
         ):
             numbers |= {(first + more) % len(names) for more in range((last - first) % len(names))}
     return frozenset(numbers)
-
-
-def _index(name: str, names: Sequence[str]) -> int:
-    return next(at for at, other in enumerate(names) if other[:3] == name[:3].lower())

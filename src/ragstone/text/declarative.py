@@ -87,7 +87,8 @@ def read_question(question: str) -> Asked | None:
     verb = next((at for at, word in enumerate(words[:at][:_MOST_HOW_WORDS]) if _is_finite(first, word)), None)
     if verb is None and at is not None:
         how = " ".join([first, *words[:at]]).lower()
-        if words[at].lower() not in _BE or not _starts_predicate(words[at + 1 : at + 2]):
+        after = "".join(words[at + 1 : at + 2]).lower()
+        if words[at].lower() not in _BE or not (after.endswith("ed") or after in _AFTER_BE | {"not"}):
             return _divide(how, words[at].lower(), words[at + 1 :])
         verb = at
     # "Who leads the tour", "which boats need a licence": what is asked for is the subject.
@@ -101,10 +102,6 @@ def _is_finite(first: str, word: str) -> bool:
         return True
     ends = ("s", "es") if first.lower().startswith(("how", "what")) else ("", "s", "es", "ed", "d")
     return any(word.lower() == f"{base}{end}" for base in _BASES for end in ends)
-
-
-def _starts_predicate(words: list[str]) -> bool:
-    return any(word.lower().endswith("ed") or word.lower() in _AFTER_BE | {"not"} for word in words)
 
 
 def _divide(how: str, helper: str, words: list[str]) -> Asked | None:

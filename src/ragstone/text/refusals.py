@@ -104,9 +104,7 @@ def _classify(clause: str, about_documents: bool) -> _Kind:
 
 def _is_aside(clause: str) -> bool:
     """Whether a clause after "I cannot answer that" still gives no answer: short, no figures, no contrast."""
-    if len(clause) > _LONGEST_ASIDE or re.search(r"\d", clause):
-        return False
-    return not refusal_patterns().contrast.match(clause)
+    return not (len(clause) > _LONGEST_ASIDE or re.search(r"\d", clause) or refusal_patterns().contrast.match(clause))
 
 
 def _ends_list(clause: str) -> bool:

@@ -52,7 +52,7 @@ _SHORT_ANSWER = late_pattern(
     r"(?:n['’]t| not)?[.!]?|(?:can|could|is|are|does|do)not[.!]?",
     re.IGNORECASE,
 )
-# Greetings and offers of help.
+# Greetings, offers of help and empty orders.
 _COURTESY = late_pattern(
     r"(?:(?:great|good|excellent) question|you['’]?re welcome|(?:i am|i['’]m)? ?(?:so |very )?sorry (?:to \w+|this|that|for)|"
     r"congratulations|(?:please )?(?:let me know|feel free)|i hope (?:this|that)|(?:i|we) hope [^.;:,]{0,60}[.!]?$|hope (?:this|that) helps|(?:gladly|sure|certainly|"
@@ -63,6 +63,10 @@ _COURTESY = late_pattern(
     r"(?:many )?thank(?:s| you)(?: very much| so much)?(?: for [^.;:,]{0,50}|, [^.;:,]{0,20})?[.!]?$|"
     r"(?:vielen |herzlichen |besten )?dank für (?:ihre?|deine?)\b[^.;:,]{0,30}[.!]?$|(?:gern(?:e)? )helfe ich[^.;:,]{0,25}[.!]?$|"
     r"(?:muchas )?gracias por (?:su|tu|la)\b[^.;:,]{0,30}[.!]?$|merci (?:pour|de) v[^.;:,]{0,40}[.!]?$|"
+    # Orders without anything to check, not "Contact us by email" or "Repeat it three times".
+    r"(?:please )?(?:contact|ask|call|email|write to) us(?: directly)? (?:if (?:(?:you are |you['’]re )?(?:ever )?(?:in doubt|unsure|not sure)|you (?:have|need) (?:any )?"
+    r"(?:(?:further|more|other) )?(?:questions?|doubts?|help|information))|for (?:further|more) (?:help|information))[.!]?$|(?:then |now |please )?(?:check|compare|recompute|"
+    r"recalculate|recheck|verify)(?: it| them| both| again)*(?: and (?:then )?(?:check|compare|confirm|verify)(?: it| them| both| again)*)?[.!]$|"
     r"(?:hi|hello|hey|hallo|bonjour|good (?:morning|afternoon|evening)|guten (?:tag|morgen|abend))(?: (?:there|[\w.]+))?[.!,]?$)",
     re.IGNORECASE,
 )
@@ -105,8 +109,7 @@ def sentences_around(question: str, text: str, claims: Sequence[str]) -> list[st
     spans = [text[start:end] for start, end in sentences(text)]
     if not spans:
         return list(claims)
-    found, before = [content_words(span) for span in spans], ["", *spans]
-    before[0] = " ".join(question.split())
+    found, before = [content_words(span) for span in spans], [" ".join(question.split()), *spans]
     nearest = [
         max(range(len(spans)), key=lambda at: (len(words & found[at]), -at)) for words in map(content_words, claims)
     ]

@@ -64,7 +64,7 @@ class LocalChecker(TextChecker):
     def __init__(self, judge: Judgements, card: Card, signature: str) -> None:
         self._judge = judge
         self.card = card
-        self.signature = f"{signature};passages/13"
+        self.signature = f"{signature};passages/14"
         self._passages = lru_cache(maxsize=256)(lambda text: Passages(readable(text)))
 
     def cannot_read(self, claims: Sequence[str]) -> Skip | None:
@@ -328,7 +328,7 @@ class LocalExtractor:
     """Claims are the parts of sentences, taken apart if that is safe, weighed by words; names are words with a capital letter, and numbers."""
 
     # Goes up when other claims come out.
-    signature = "rules/7"
+    signature = "rules/8"
 
     async def claims(self, question: str, text: str) -> list[Claim]:
         """The claims that a text makes."""
@@ -380,7 +380,7 @@ class LocalGrader:
         self._judge = judge
         self.checker = checker
         # The numbers go up when the rule for quantities or the reading of long answers decides otherwise.
-        self.signature = f"{signature};quantities/6;long/1"
+        self.signature = f"{signature};quantities/7;long/1"
 
     async def matches(self, question: str, answer: str, references: Sequence[str]) -> list[float]:
         """For each reference the probability that the answer says the same; an answer without content does not.
