@@ -6,7 +6,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from ragstone.stats.intervals import mean_interval
-from ragstone.stats.power import detectable_effect, rows_needed
+from ragstone.stats.power import detectable_effect, noise_floor, rows_needed
 
 
 @pytest.mark.parametrize("pairs", [5, 25, 400, 100_000])
@@ -45,3 +45,25 @@ def test_rows_needed_at_the_edges():
     assert rows_needed(0.0, 0.1) == 2
     with pytest.raises(ValueError, match="above 0"):
         rows_needed(1.0, 0.0)
+
+
+def test_noise_floor_by_hand():
+    found = noise_floor(np.array([[0.0, 0.5], [0.2, 0.5]]))
+    assert found.row_deviation == pytest.approx(0.1)
+    assert found.mean_deviation == pytest.approx(0.1 / 2**0.5)
+    assert found.smallest_difference == pytest.approx(stats.t.ppf(0.975, 2) * 0.1)
+
+
+def test_noise_floor_needs_repeats():
+    assert noise_floor(np.array([[0.1, 0.2]])) is None
+    assert noise_floor(np.array([[0.1, np.nan], [np.nan, 0.2]])) is None
+    assert noise_floor(np.array([[0.1, np.nan], [0.1, 0.2]])) == (0, 0, 0)
+
+
+def test_two_runs_of_one_system_stay_below_the_noise_floor():
+    random = np.random.default_rng(3)
+    truth = random.random(50)
+    floor = noise_floor(truth + random.normal(0, 0.1, (5, 50)))
+    first, second = truth + random.normal(0, 0.1, (2, 2000, 50))
+    within = np.abs(first.mean(axis=1) - second.mean(axis=1)) < floor.smallest_difference
+    assert 0.93 <= within.mean() <= 0.97

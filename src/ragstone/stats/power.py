@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
 
 from ragstone.stats.distributions import t_test_power
 from ragstone.stats.student import student_quantile
@@ -42,6 +45,30 @@ def rows_needed(deviation: float, reach: float, level: float = 0.95) -> int:
     while rows < _LIKE_NORMAL and student_quantile(rows - 1, (1 + level) / 2) * deviation / math.sqrt(rows) > reach:
         rows += 1
     return rows
+
+
+class NoiseFloor(NamedTuple):
+    """The variation of one system's scores between repeats."""
+
+    row_deviation: float
+    mean_deviation: float
+    smallest_difference: float
+
+
+def noise_floor(repeats: np.ndarray, level: float = 0.95) -> NoiseFloor | None:
+    """The noise floor from repeats (one row per repeat, one column per sample): smaller differences may be chance.
+
+    It includes the variation of the system and its judge, not the choice of samples. None if no sample has two repeats.
+    """
+    there = ~np.isnan(repeats)
+    table = repeats[:, there.sum(axis=0) >= 2]
+    if not table.size:
+        return None
+    freedom = (~np.isnan(table)).sum(axis=0) - 1
+    variance = float((np.nanvar(table, axis=0, ddof=1) * freedom).sum() / freedom.sum())
+    mean_deviation = math.sqrt(variance / table.shape[1])
+    reach = student_quantile(int(freedom.sum()), (1 + level) / 2)
+    return NoiseFloor(math.sqrt(variance), mean_deviation, reach * math.sqrt(2) * mean_deviation)
 
 
 def _power(shift: float, pairs: int, alpha: float) -> float:
