@@ -38,7 +38,7 @@ def hostile_pages(viewer, hostile):
     """Each page of a run, a sample or a comparison, also those that are added later."""
     names = {"run": hostile.id, "before": hostile.id, "after": hostile.id, "row": "1"}
     yield f"/runs/{hostile.id}?q=%3Cscript%3Ealert(9)%3C/script%3E&cause=%22onload=alert(9)"
-    for address in VIEWS:
+    for address in (path.replace(":path", "") for path in VIEWS):
         asked = set(re.findall(r"\{(\w+)\}", address))
         if asked <= names.keys() and not address.endswith(NO_PAGE) and "/truth" not in address and address != "/":
             yield address.format_map(names)
