@@ -217,7 +217,7 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
     found = Checked(check, "cannot tell", "", float(count), None, moves.judged, 0, lost, perhaps_wrong=doubtful)
     found = replace(found, failing=tuple(moves.newly_failing))
     if not moves.judged:
-        return replace(found, value=None, why="no row is judged in both runs: ragchecker and answer_match judge rows")
+        return replace(found, value=None, why="no row is judged in both runs: run both with -m ragchecker")
     why = [f"{len(moves.fixed)} fixed"] if moves.fixed else []
     failing = tuple(_name_of(move, pairs) for move in moves.rows if move.kind == "newly failing")
     why = [f"{name_some(failing, 5)} newly failing", *why] if failing else why
