@@ -100,12 +100,20 @@ def test_a_number_of_no_text_is_not_fine_where_the_large_judge_hardly_supports_i
     assert chances[1] == 0.64
 
 
-@pytest.mark.parametrize(("said", "chunk", "status"), [(0.18, 0.95, "look"), (0.4, 0.95, "fine"), (0.18, 0.5, "fine")])
-def test_an_answer_that_leaves_out_a_claim_of_the_reference_needs_a_look(said, chunk, status):
+@pytest.mark.parametrize(
+    ("claim", "said", "chunk", "status"),
+    [
+        ("It returns at noon.", 0.18, 0.95, "look"),
+        ("It returns at noon.", 0.4, 0.95, "fine"),
+        ("It returns at noon.", 0.18, 0.5, "fine"),
+        ("The boat leaves in the morning.", 0.18, 0.95, "fine"),  # The answer has its words.
+    ],
+)
+def test_an_answer_that_leaves_out_a_claim_of_the_reference_needs_a_look(claim, said, chunk, status):
     """It said that no mail can be sent, but not that incoming mail is rejected later, and was fine."""
     known = judged(0.95, 0.95, 0.97)
     two = {
-        "reference_claims": [Claim("At nine."), Claim("It returns.")],
+        "reference_claims": [Claim("At nine."), Claim(claim)],
         "reference_claims_in_answer": [Verdict("entailment", 0.95, 0.0), Verdict("neutral", said, 0.0)],
         "reference_claims_in_contexts": [[Verdict("entailment", one, 0.0)] for one in (0.9, chunk)],
     }

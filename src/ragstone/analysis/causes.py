@@ -195,8 +195,7 @@ def _tally(case: Case) -> dict[str, int]:
 def _trace_reference(case: Case, refused: bool) -> Iterator[Finding]:
     """One finding per reference claim that the answer does not make."""
     rows = case.matrix("reference_claims_in_contexts")
-    for number, verdict in enumerate(case.verdicts("reference_claims_in_answer")):
-        row = rows[number]
+    for number, (verdict, row) in enumerate(zip(case.verdicts("reference_claims_in_answer"), rows, strict=True)):
         if verdict not in (YES, UNSURE) and (YES in row or UNSURE not in row):
             cause, chunks, why = _unsaid(case, number, verdict, row, refused)
             claim = case.claims("reference")[number].text
@@ -344,10 +343,9 @@ def _explain(finding: Finding, sample: Sample, alone: bool) -> Finding:
 def _found_in(text: str, sample: Sample) -> int | None:
     """The first step with a chunk that contains a text."""
     wanted = FoldedText(text)
-    for number, step in enumerate(sample.steps or (), start=1):
-        if any(wanted and wanted.folded in FoldedText(chunk.text).folded for chunk in step.contexts or ()):
-            return number
-    return None
+    steps = enumerate(sample.steps or (), start=1)
+    texts = ((number, FoldedText(chunk.text).folded) for number, step in steps for chunk in step.contexts or ())
+    return next((number for number, text in texts if wanted and wanted.folded in text), None)
 
 
 def _asks_for(query: str, text: str, sample: Sample, alone: bool) -> bool:
@@ -357,7 +355,5 @@ def _asks_for(query: str, text: str, sample: Sample, alone: bool) -> bool:
 def _shares(query: str, text: str) -> bool:
     """Whether half of the content words of one text are in the other."""
     asked, wanted = content_stems(query), content_stems(text)
-    if not asked or not wanted:
-        return False
-    common = len(asked & wanted)
-    return common >= _HALF * len(asked) or common >= _HALF * len(wanted)
+    fewer = min(len(asked), len(wanted))
+    return fewer > 0 and len(asked & wanted) >= _HALF * fewer
