@@ -47,37 +47,37 @@ from source_tree import (
 # Lines per package; packages joined by " + " share a budget, "root" are the modules next to the packages. Budgets fall
 # with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
-    "assistants": 495,
+    "assistants": 485,
     "cli": 7_482,
-    "web": 6_886,
+    "web": 6_883,
     "report + views": 9_913,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
     "sweep": 1_473,
-    "analysis": 6_335,
+    "analysis": 6_331,
     "truth": 7_259,
     "stress": 1_967,
-    "agreement": 3_577,
+    "agreement": 3_573,
     "engine": 4_599,
     "metrics + evidence_functions": 6_685,
-    "tools": 5_690,
+    "tools": 5_687,
     "llm": 7_231,
     "models": 3_505,
-    "formats": 8_265,
+    "formats": 8_260,
     "platforms": 824,
-    "storage": 2_282,
+    "storage": 2_278,
     "http": 306,
     "registry": 1_198,
     "data": 2_101,
-    "stats": 3_130,
-    "text": 6_176,
+    "stats": 3_157,
+    "text": 6_173,
     "examples": 120,
     "root": 694,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_054
+MAX_LINES = 102_055
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

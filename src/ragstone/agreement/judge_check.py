@@ -160,13 +160,9 @@ def _ways(judge: Any) -> tuple[str, ...]:
         raise UsageError(f"'{judge}' cannot be examined: name one judge, for example openai/gpt-4o-mini or local")
     if chosen.local:
         return (LOCAL,)
-    # The large judge has one form.
-    return (TOKENS,) if is_trained_judge(judge) else (OWN,) if _only_checks(judge) else (JSON, TOKENS)
-
-
-def _only_checks(judge: Any) -> bool:
-    """Whether a model is a checker: a function of claims and texts, or one of the field's checkers."""
-    return bool(find_function(judge) or (isinstance(judge, str) and recognise(judge)))
+    # The large judge has one form, and so have functions of claims and texts and the field's checkers.
+    only_checks = find_function(judge) or (isinstance(judge, str) and recognise(judge))
+    return (TOKENS,) if is_trained_judge(judge) else (OWN,) if only_checks else (JSON, TOKENS)
 
 
 def _open(judge: Any, way: str, options: dict[str, Any], concurrency: int, dry_run: bool = False) -> ToolFactory:

@@ -128,12 +128,8 @@ def _without(ids: pa.ChunkedArray, paired: np.ndarray, renamed: pa.Array) -> tup
     unpaired[paired] = False
     left = ids.filter(pa.array(unpaired))
     if len(renamed):
-        left = left.filter(pc.invert(pc.is_in(left, value_set=_joined(renamed))))
+        left = left.filter(pc.invert(pc.is_in(left, value_set=pa.array(renamed.to_pylist(), renamed.type))))
     return tuple(left.to_pylist())
-
-
-def _joined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _described(run: Run) -> str:

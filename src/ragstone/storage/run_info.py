@@ -95,14 +95,10 @@ class MetricInfo(_Record):
         if raw["better"] not in _DIRECTIONS:
             raise StorageError(f"{where}: field 'better' is {raw['better']!r}; it must be one of {_DIRECTIONS}")
         bounds = raw.get("bounds")
-        if not isinstance(bounds, list | tuple) or len(bounds) != 2 or not all(map(_is_bound, bounds)):
+        if not isinstance(bounds, list | tuple) or len(bounds) != 2 or {*map(type, bounds)} - {int, float, type(None)}:
             raise StorageError(f"{where}: field 'bounds' {_fault(raw, 'bounds')}; it must be two numbers or nulls")
         signature = Signature.parse(raw["signature"])
         return cls(raw, raw["metric"], signature, raw["family"], raw["better"], (bounds[0], bounds[1]))
-
-
-def _is_bound(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 @dataclass(frozen=True, eq=False)

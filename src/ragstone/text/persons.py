@@ -64,7 +64,9 @@ _NOT_A_PERSON = word_set(
 
 def find_sensitive(text: str) -> list[Finding]:
     """Personal data by form, secret keys and persons, in order and without overlaps. A person is found without a title."""
-    findings = [one for one in find_personal(text) if one.kind != "account" or _has_digits(text[one.start : one.end])]
+    # A number with words after it may have the check digits of an account by chance.
+    found = ((one, sum(map(str.isdigit, text[one.start : one.end]))) for one in find_personal(text))
+    findings = [one for one, digits in found if one.kind != "account" or digits >= _LEAST_DIGITS]
     spans = [("key", match.span()) for match in _KEY.finditer(text)]
     for match in _LABELLED_KEY.finditer(text):
         key = match["key"]
@@ -92,11 +94,6 @@ def _is_placeholder(key: str) -> bool:
     has_digit = any(map(str.isdigit, key))
     is_plain = not has_digit and all(word in (word.lower(), word.upper(), word.capitalize()) for word in words)
     return is_plain or _MASKED.search(key) is not None
-
-
-def _has_digits(account: str) -> bool:
-    """Whether it is not a number with words after it, which may have valid check digits by chance."""
-    return sum(map(str.isdigit, account)) >= _LEAST_DIGITS
 
 
 def _after_given_names(text: str) -> Iterator[tuple[int, int]]:

@@ -142,13 +142,10 @@ async def _ask_grid(checker: Any, data: Mapping[str, Any]) -> list[Answer]:
         row = all_words[:-1]
         said = ",".join(str(chunk) for chunk, word in enumerate(row, start=1) if word == ENTAILMENT)
         # A chunk without the claim's words is not read: it has no probability.
-        cells = [(_support(word), chunk == right) for chunk, word in enumerate(row, start=1) if _is_read(word)]
+        read = ((at, word) for at, word in enumerate(row, start=1) if not isinstance(word, Verdict) or word.support)
+        cells = [(_support(word), chunk == right) for chunk, word in read]
         answers.append(Answer(GRID, "", said, said == str(right), str(number), pairs=tuple(cells)))
     return answers
-
-
-def _is_read(word: str) -> bool:
-    return not isinstance(word, Verdict) or bool(word.support)
 
 
 async def _ask_claims(extractor: Any, data: Mapping[str, Any]) -> list[Answer]:

@@ -147,7 +147,9 @@ class Library:
         self._joined: BackgroundCache[int] = BackgroundCache(_MAX_LISTED)
         self._runs = lru_cache(maxsize=_MAX_LISTED)(Run)
         self._datasets: BackgroundCache[str] = BackgroundCache(_MAX_LISTED, workers=2)
-        self._summaries = lru_cache(maxsize=_MAX_LISTED)(_summary)
+        self._summaries = lru_cache(maxsize=_MAX_LISTED)(
+            lambda run: {row.metric: row for row in run.summary() if row.slice == ALL}
+        )
         self._usage = lru_cache(maxsize=_MAX_QUESTIONS)(read_usage)
         self._figures = lru_cache(maxsize=_MAX_LISTED)(lambda run: SystemFigures.of_run(run, self.summary(run)))
         self._folders: dict[str, RunFolder] = {}
@@ -315,10 +317,6 @@ def _hash_ids(run: Run) -> str:
     run.check_files()
     ids = read_table(run.folder.samples, ["id"])["id"].to_pylist()
     return hashlib.sha256("\0".join(sorted(ids)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _summary(run: Run) -> dict[str, SummaryRow]:
-    return {row.metric: row for row in run.summary() if row.slice == ALL}
 
 
 def describe_diagnosis(diagnosis: Diagnosis, run: Run) -> dict[str, Any]:

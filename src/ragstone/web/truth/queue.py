@@ -44,12 +44,11 @@ def queue_page(library: Library, query: Mapping[str, str], name: str) -> dict[st
         "links": page.links(lambda number: truth_address(name, "queue", v=version, page=number)),
         "items": [_item(name, cases[row], fact, version) for row, fact in page.items],
         # The editable fields by case id: an edit contains all facts of its case.
-        "cases": {case.id: _editable(case) for case in cases.values()},
+        "cases": {
+            case.id: {"standing": case.standing, "facts": [asdict(fact) for fact in case.facts]}
+            for case in cases.values()
+        },
     }
-
-
-def _editable(case: Case) -> dict[str, Any]:
-    return {"standing": case.standing, "facts": [asdict(fact) for fact in case.facts]}
 
 
 def _item(name: str, case: Case, position: int, version: int | None) -> dict[str, Any]:
