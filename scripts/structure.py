@@ -48,20 +48,20 @@ from source_tree import (
 # with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 485,
-    "cli": 7_482,
+    "cli": 7_484,
     "web": 6_883,
-    "report + views": 9_913,
+    "report + views": 9_912,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
     "sweep": 1_473,
-    "analysis": 6_331,
+    "analysis": 6_332,
     "truth": 7_259,
     "stress": 1_967,
     "agreement": 3_573,
     "engine": 4_599,
     "metrics + evidence_functions": 6_685,
-    "tools": 5_687,
+    "tools": 5_685,
     "llm": 7_231,
     "models": 3_505,
     "formats": 8_260,
@@ -70,14 +70,14 @@ BUDGETS = {
     "http": 306,
     "registry": 1_198,
     "data": 2_101,
-    "stats": 3_157,
+    "stats": 3_156,
     "text": 6_173,
     "examples": 120,
     "root": 694,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_055
+MAX_LINES = 102_054
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

@@ -31,6 +31,12 @@ def test_the_folder_of_a_store_is_not_the_file_of_the_report(cli, root):
     assert "-o is the file of the report here; --root names the store" in " ".join(done.err.split())
 
 
+@pytest.mark.parametrize(("name", "start"), [("it.md", "#"), ("it.tex", "%"), ("it.html", "<!doctype")])
+def test_the_ending_of_the_file_chooses_the_format(cli, root, tmp_path, name, start):
+    assert cli("report", "harbour-worse", "--root", root, "-o", tmp_path / name, "-q").code == 0
+    assert (tmp_path / name).read_text().lstrip().startswith(start)
+
+
 def test_a_comparison_goes_where_it_is_told(cli, root, tmp_path):
     file = tmp_path / "new folder" / "it.html"
     done = cli("report", "harbour-worse", "harbour-better", "--root", root, "-o", file, "--slice", "topic", "-q")

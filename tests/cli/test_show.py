@@ -63,7 +63,15 @@ def test_rows_are_listed_by_status_or_by_a_filter(cli, home, monkeypatch):
     ]
     monkeypatch.setattr(explain, "_MOST_COUNTED", 6)
     assert cli("runs").out.splitlines()[1].split()[:5] == ["mine", "7", "–", "–", "–"]
+    assert "7 of 7 rows" in cli("show", "mine", "--rows", "all").out
+    causes = {view["cause"] for view in json.loads(cli("show", "mine", "--rows", "wrong", "--json").out)["rows"]}
+    for cause in causes:
+        assert (
+            cli("show", "mine", "--rows", cause.upper()).out == cli("show", "mine", "--rows", f'cause = "{cause}"').out
+        )
+    assert causes
     assert cli("show", "mine", "--rows", "nonsense > 3").code == 2
+    assert "the statuses are wrong, look and fine" in " ".join(cli("show", "mine", "--rows", "rong").err.split())
     misspelt = cli("show", "mine", "--rows", "wrong,none")
     assert misspelt.code == 2
     assert "the statuses are wrong, fine, look" in misspelt.err

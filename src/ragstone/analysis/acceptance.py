@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.analysis.cause_names import Cause, Outcome
+from ragstone.analysis.cause_names import CAUSES, Cause, Outcome
 from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import Settings
 from ragstone.analysis.gate_conditions import MOST_ROWS, Check, Checked, Kind, decide, more_rows
@@ -88,12 +88,14 @@ def _read(name: str, text: Any, where: str) -> Criterion:
 
 
 def statuses_filter(text: str) -> str:
-    """The filter of some statuses with commas between them; other texts are filters already."""
-    words, known = [word.strip().lower() for word in text.split(",")], (*_STATUSES, "no judgement")
+    """The filter of statuses or causes with commas between them, or of `all` rows; other texts are filters already."""
+    statuses = (*_STATUSES, "no judgement")
+    known = dict.fromkeys(CAUSES, "cause") | dict.fromkeys(statuses, "status")
+    words = [word.strip().lower() for word in text.split(",")] if text.strip().lower() != "all" else [*statuses]
     unknown = next((at for at, word in enumerate(words) if word not in known), None)
     if unknown is not None and len(words) > 1 and all(word.replace(" ", "").isalpha() for word in words):
-        raise FilterError(f"the statuses are {', '.join(known)}", len(",".join(text.split(",")[:unknown])) + 1)
-    return text if unknown is not None else " or ".join(f"status = {write_text(word)}" for word in words)
+        raise FilterError(f"the statuses are {', '.join(statuses)}", len(",".join(text.split(",")[:unknown])) + 1)
+    return text if unknown is not None else " or ".join(f"{known[word]} = {write_text(word)}" for word in words)
 
 
 def with_acceptance(gate: Gate, run: Run, criteria: Sequence[Criterion], settings: Settings | None = None) -> Gate:

@@ -331,7 +331,8 @@ def judge_answer(case: Case) -> AnswerVerdict | None:
     by_words = _compare_words(case)
     votes = {None: 0, True: 1, False: -2}[by_words]
     # A word of the same kind in place of the right one counts more than a small judge.
-    by_judge = [*([_of_match(max(matches))] if matches else []), *([_of_claims(case)] if sample.references else [])]
+    matched = [(max(matches) >= _UNSURE[1]) - (max(matches) <= _UNSURE[0])] if matches else []
+    by_judge = [*matched, *([_of_claims(case)] if sample.references else [])]
     score = votes + sum(by_judge)
     if not score or (score > 0 and -1 in by_judge[-1:]):
         return AnswerVerdict(None, NOT_AGREED if any(by_judge) else NOT_COMPARED, "nothing")
@@ -356,10 +357,6 @@ def says_opposite(case: Case) -> bool:
     """Whether the answer begins with yes and all references with no, or the other way round; not after "Is it not ..."."""
     found = [compare_polarity(without_marks(case.sample.answer or ""), text) for text in case.sample.references or ()]
     return bool(found) and not any(one is None for one in found) and not _NEGATED.search(case.sample.question or "")
-
-
-def _of_match(chance: float) -> int:
-    return (chance >= _UNSURE[1]) - (chance <= _UNSURE[0])
 
 
 def _of_claims(case: Case) -> int:

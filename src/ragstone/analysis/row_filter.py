@@ -16,7 +16,7 @@ import operator as compare
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, TypeGuard
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -150,15 +150,15 @@ def with_ranges(text: str, ranges: Mapping[str, tuple[float | None, float | None
 
     None is an open end. With `closed`, the second number is included.
     """
-    kept = [shown for node, shown in terms_of(text) if not (_is_range(node) and node.name in ranges)]
+    kept = [
+        shown
+        for node, shown in terms_of(text)
+        if not (isinstance(node, Condition) and node.operator[0] in "<>" and node.name in ranges)
+    ]
     for name, (low, high) in ranges.items():
         kept += [] if low is None else [f"{write_name(name)} >= {low!r}"]
         kept += [] if high is None else [f"{write_name(name)} {'<=' if closed else '<'} {high!r}"]
     return " and ".join(kept)
-
-
-def _is_range(node: Node) -> TypeGuard[Condition]:
-    return isinstance(node, Condition) and node.operator in ("<", "<=", ">", ">=")
 
 
 def write_name(name: str) -> str:
@@ -317,8 +317,10 @@ class _Names:
             raise FilterError(f"{_shown(name)} is ambiguous: write {' or '.join(full_names[:4])}", condition.position)
         if f"slice.{name}" in self._columns:
             return f"slice.{name}"
-        near = nearest(name, [*parts, *self._columns], 1)
+        in_data = f"slice.{name.rpartition('.')[2]}"
+        near = [in_data] if in_data in self._columns else nearest(name, [*parts, *self._columns], 1)
         hint = f"; did you mean {near[0]}?" if near else f"; the names are {', '.join(sorted(parts))}"
+        hint += "" if condition.operator != "true" else "; the statuses are wrong, look and fine"
         raise FilterError(f"{_shown(name)} is not known{hint}", condition.position)
 
 

@@ -90,7 +90,7 @@ def show(
     rows: str | None = option(
         None,
         "--rows",
-        "List rows instead: statuses, as in wrong,look, or a filter of docs/filter.md.",
+        "List rows instead: statuses or causes, as in wrong,look; all; or a filter of docs/filter.md.",
         metavar="FILTER",
     ),
     full: bool = shared("full"),

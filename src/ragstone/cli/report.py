@@ -46,6 +46,8 @@ def report(
     quiet: bool = shared("quiet"),
 ) -> None:
     """Write a run or a comparison as one file that opens offline."""
+    markdown |= not latex and (output or "").lower().endswith((".md", ".markdown"))
+    latex |= not markdown and (output or "").lower().endswith(".tex")
     _check_request(len(runs), baseline, markdown, latex, all_samples)
     if output and os.path.isdir(output):
         raise UsageError(f"'{output}' is a folder: -o is the file of the report here; --root names the store")

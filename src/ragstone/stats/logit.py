@@ -204,11 +204,10 @@ class PlattFit:
                 seen = fold != number
                 found = Platt.fit(odds[seen], labels[seen], weights[seen])
                 held_out[~seen] += sigmoid(found.slope * odds[~seen] + found.intercept) / _SPLITS
-        old, new = (weights * _losses(labels, values) for values in (sigmoid(odds), held_out))
+        old, new = (
+            -weights * (labels * np.log(likely) + (1 - labels) * np.log(1 - likely))
+            for likely in (sigmoid(odds), held_out)
+        )
         gains = np.bincount(names, weights=old - new)
         noise = float(gains.std(ddof=1) * len(gains) ** 0.5 / len(labels))
         return cls(Platt.fit(odds, labels, weights), float(old.mean()), float(new.mean()), noise, held_out)
-
-
-def _losses(labels: np.ndarray, likely: np.ndarray) -> np.ndarray:
-    return np.asarray(-(labels * np.log(likely) + (1 - labels) * np.log(1 - likely)))

@@ -215,7 +215,9 @@ async def ask_own_reference(judge: Judge, question: str, contexts: Sequence[str]
     prompt = judge.prompts.get("own_reference").fill({}, shown)
     data = {name: value for name, value in (("question", question), ("contexts", contexts)) if name in shown}
     guess = OwnReferenceReply(answer=_GUESSED_REASONS)
-    reply = await judge.ask(prompt, OwnReferenceReply, data, guess, _check_own)
+    reply = await judge.ask(
+        prompt, OwnReferenceReply, data, guess, lambda reply: None if reply.answer.strip() else "the answer is empty"
+    )
     return reply.answer.strip()
 
 
@@ -263,10 +265,6 @@ def _write_rubric(aspect: Aspect, scale: Scale) -> str:
     if len(set(steps)) <= last:
         raise UsageError(f"the rubric of '{aspect.name}' has {last + 1} steps, more than the scale '{scale.name}' has")
     return "\n".join(f"{step}: {words}" for step, words in zip(steps, aspect.rubric, strict=True))
-
-
-def _check_own(reply: OwnReferenceReply) -> str | None:
-    return None if reply.answer.strip() else "the answer is empty"
 
 
 def find_scale(name: str) -> Scale:

@@ -6,6 +6,7 @@ Also the page of a watch with all its series.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -76,12 +77,10 @@ def _dates(points: Sequence[Mapping[str, Any]], over: Scale, height: float) -> l
     last = len(points) - 1
     count = min(_MOST_DATES, len(points))
     places = sorted({round(last * number / max(1, count - 1)) for number in range(count)})
-    return [text(over(at), height - 8, _date(points[at]["period"]), _anchor(over(at))) for at in places]
-
-
-def _date(period: str) -> str:
-    """A period without its year."""
-    return period[5:] if period[:4].isdecimal() and period[4:5] == "-" else period
+    # Dates without their year.
+    return [
+        text(over(at), height - 8, re.sub(r"^\d{4}-", "", points[at]["period"]), _anchor(over(at))) for at in places
+    ]
 
 
 def _anchor(x: float) -> str:
