@@ -48,21 +48,21 @@ from source_tree import (
 # with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 485,
-    "cli": 7_484,
+    "cli": 7_495,
     "web": 6_883,
-    "report + views": 9_912,
+    "report + views": 9_917,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
     "sweep": 1_473,
-    "analysis": 6_332,
-    "truth": 7_259,
+    "analysis": 6_339,
+    "truth": 7_228,
     "stress": 1_967,
     "agreement": 3_573,
-    "engine": 4_599,
+    "engine": 4_592,
     "metrics + evidence_functions": 6_685,
     "tools": 5_685,
-    "llm": 7_231,
+    "llm": 7_250,
     "models": 3_505,
     "formats": 8_260,
     "platforms": 824,
@@ -71,13 +71,13 @@ BUDGETS = {
     "registry": 1_198,
     "data": 2_101,
     "stats": 3_156,
-    "text": 6_173,
+    "text": 6_175,
     "examples": 120,
     "root": 694,
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_054
+MAX_LINES = 102_060
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

@@ -31,6 +31,21 @@ def test_runs_are_listed_with_names_that_commands_accept(cli, home):
     assert cli("show", "answers-2", "-o", "store").code == 0
 
 
+def test_a_run_is_deleted(cli, home):
+    (home / "mine.jsonl").write_text('{"question": "Why?", "answer": "So.", "references": ["So."]}\n')
+    for name in ("one", "two"):
+        cli("run", "mine.jsonl", "-m", "token_f1", "--name", name)
+    gone = cli("runs", "--delete", "one")
+    assert (gone.code, gone.out.startswith("deleted ")) == (0, True), gone.err
+    assert [run["name"] for run in json.loads(cli("runs", "--json").out)] == ["two"]
+    assert [path.name for path in (home / "ragstone-store" / "runs").iterdir()] == [
+        json.loads(cli("show", "two", "--json").out)["id"]
+    ]
+    wrong = cli("runs", "--delete", "thre")
+    assert wrong.code == 2
+    assert len(json.loads(cli("runs", "--json").out)) == 1
+
+
 def test_rows_are_listed_by_status_or_by_a_filter(cli, home, monkeypatch):
     rows = [
         {

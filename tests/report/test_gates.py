@@ -4,7 +4,9 @@ from xml.etree import ElementTree as ET
 
 from ragstone.analysis.gate_conditions import Check, Checked
 from ragstone.analysis.gates import Gate
+from ragstone.analysis.row_moves import FEW_CAN_FAIL
 from ragstone.report.gates import gate_dict, gate_junit, gate_report, value_texts
+from ragstone.report.markdown import gate_markdown
 from ragstone.stats.intervals import Interval
 from tests.report.drawing import draw
 
@@ -26,6 +28,13 @@ def test_failed_conditions_come_first():
     assert [line.split()[0] for line in lines[3:6]] == ["c", "b", "a"]
     assert "B − A -0.010  -0.050 to +0.030" in lines[4]
     assert "  b drop ≤ 0.02: too wide" in lines
+
+
+def test_a_pass_says_what_it_cannot_show():
+    weak = Checked(Check("max-new-failures", "", 0), "passes", f"1 fixed; {FEW_CAN_FAIL}", 0.0, rows=20)
+    gate = Gate("new", "runs/1", "old", (weak,))
+    assert draw(gate_report(gate)).splitlines()[0] == f"gate of new against old  ✓ passes, but {FEW_CAN_FAIL}"
+    assert f"passes, but {FEW_CAN_FAIL}" in gate_markdown(gate).splitlines()[0]
 
 
 def test_a_gain_does_not_read_like_a_drop():

@@ -320,3 +320,10 @@ def test_a_statement_is_shown_without_the_question_that_completes_it(question, a
 def test_the_user_is_not_what_a_pronoun_means():
     assert statements("Do I need a liner?", "Yes, it is compulsory.") == ["It is compulsory."]
     assert statements("Does Marta pay?", "She pays half.") == ["Marta pays half."]
+
+
+def test_a_no_that_the_next_sentence_explains_is_no_claim_of_its_own():
+    for no in ("I'm afraid not. ", "Unfortunately not. ", "Sorry, not! "):
+        assert statements("May I bring my cat?", f"{no}Cats are not allowed.") == ["Cats are not allowed."]
+    assert statements("May I bring my cat?", "I'm afraid not.") == ["May I bring my cat? I'm afraid not."]
+    assert statements("May I?", "Not all cats are allowed.") == ["Not all cats are allowed."]

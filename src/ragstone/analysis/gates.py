@@ -40,7 +40,7 @@ from ragstone.analysis.gate_conditions import (
     more_rows,
     refuse,
 )
-from ragstone.analysis.row_moves import check_new_failures
+from ragstone.analysis.row_moves import FEW_CAN_FAIL, check_new_failures
 from ragstone.engine.metric_choice import choose_metrics, find_metric, spelled
 from ragstone.errors import StorageError, UnknownNameError, UsageError
 from ragstone.stats.bootstrap import clustered_interval
@@ -76,6 +76,12 @@ class Gate:
         """Fails if any condition fails, passes if all pass."""
         outcomes = {item.outcome for item in self.checks}
         return "fails" if "fails" in outcomes else "cannot tell" if "cannot tell" in outcomes else "passes"
+
+    @property
+    def said(self) -> str:
+        """The outcome, and what a pass cannot show."""
+        few = self.outcome == "passes" and any(FEW_CAN_FAIL in item.why for item in self.checks)
+        return self.outcome + few * f", but {FEW_CAN_FAIL}"
 
     @property
     def exit_code(self) -> int:

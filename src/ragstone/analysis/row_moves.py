@@ -37,6 +37,7 @@ _JUDGED_BY = {
     "chunks": {"answer_claims_in_contexts"},
     "references": {"answer_claims_in_reference", "reference_matches"},
 }
+FEW_CAN_FAIL = "without right answers few rows can fail"
 JudgedRow = Outcome | RowLabel
 MoveKind = Literal["newly failing", "fixed", "still failing", "unclear"]
 # In the order of lists; sentences start with the fixed rows.
@@ -222,7 +223,7 @@ def check_new_failures(check: Check, before: Run, after: Run, settings: Settings
     failing = tuple(_name_of(move, pairs) for move in moves.rows if move.kind == "newly failing")
     why = [f"{name_some(failing, 5)} newly failing", *why] if failing else why
     if [part for part, names in _JUDGED_BY.items() if names & set(after.info.evidence)] == ["chunks"]:
-        why.append("without right answers few rows can fail")
+        why.append(FEW_CAN_FAIL)
     limit = len(moves.fixed) if check.is_test else check.limit
     if count <= limit < count + lost and not check.is_test:
         why.append(f"{lost} of the baseline's rows have no judgement now: they may fail")

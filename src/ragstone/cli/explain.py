@@ -133,8 +133,13 @@ def _show_rows(run: Run, wanted: str, full: bool, out: str, json: bool) -> None:
         next_steps((command_line("explain", run_word(run, out), view.word, out=out), "one row in full"))
 
 
-def runs(full: bool = shared("full"), out: str = shared("out"), json: bool = shared("json")) -> None:
-    """List the stored runs.
+def runs(
+    delete: str | None = option(None, "--delete", "Delete this run with all its files.", metavar="RUN"),
+    full: bool = shared("full"),
+    out: str = shared("out"),
+    json: bool = shared("json"),
+) -> None:
+    """List the stored runs, or delete one.
 
     The newest come first; without `--full`, twenty of them. Names work wherever a command asks for a run.
     """
@@ -142,9 +147,15 @@ def runs(full: bool = shared("full"), out: str = shared("out"), json: bool = sha
 
     from ragstone.analysis.diagnosis import count_statuses
     from ragstone.storage.places import open_place
-    from ragstone.storage.runs import finished_runs
+    from ragstone.storage.runs import find_folder, finished_runs
     from ragstone.views.phrases import visible
     from ragstone.views.run import listed_run
+
+    if delete:
+        with (folder := find_folder(delete, out)).owned():
+            folder.discard()
+        click.echo(f"deleted {folder.place}")
+        return
 
     found = list(islice(finished_runs(open_place(out)), None if full or json else _MOST_RUNS))
     totals = accumulate(run.info.rows for run in found)

@@ -202,16 +202,9 @@ class Checked:
     options: list[str]
 
 
-def check(
-    data: Any,
-    format: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    limit: int | None = None,
-    split_contexts: str | None = None,
-    encoding: str | None = None,
-) -> Checked:
-    """Read everything, raise all problems together, and say which metrics the data allows."""
-    reader = open_reader(data, format, columns, limit, split_contexts, encoding)
+def check(data: Any, *how: Any, **named: Any) -> Checked:
+    """Read everything, raise all problems together, and say which metrics the data allows. The arguments are those of `open_reader`."""
+    reader = open_reader(data, *how, **named)
     profiler = Profiler(reader)
     tried: list[pa.RecordBatch] = []
     for batch in profiler.batches():

@@ -282,6 +282,25 @@ class Judge:
         return await self._structured.ask(request, kind, check, repair)
 
 
+class Asker:
+    """What asks a judge with the prompts that it names."""
+
+    asks: tuple[str, ...] = ()
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @property
+    def signature(self) -> str:
+        """The model."""
+        return self._judge.signature
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The hashes of the prompts."""
+        return {name: self._judge.prompt_hash(name) for name in self.asks}
+
+
 @cache
 def strict_schema(kind: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema with all keys required, no other keys, and no $ref, which small servers do not support."""

@@ -144,7 +144,7 @@ def gate_brief(gate: Gate) -> str:
         for item in order[:_MOST]
     ]
     more = len(order) - len(lines)
-    return _lines(f"Gate of {gate.run}{against}: {gate.outcome}", *lines, f"and {more} more" if more else "")
+    return _lines(f"Gate of {gate.run}{against}: {gate.said}", *lines, f"and {more} more" if more else "")
 
 
 def quote_brief(quote: Quote) -> str:

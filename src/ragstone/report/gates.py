@@ -29,7 +29,7 @@ def gate_report(gate: Gate) -> RenderableType:
     if gate.baseline:
         heading.append(" against ")
         heading.append(visible(gate.baseline), style="not bold")
-    heading.append(f"  {MARKS[gate.outcome]} {gate.outcome}", style=STYLES[TONES[gate.outcome]])
+    heading.append(f"  {MARKS[gate.outcome]} {gate.said}", style=STYLES[TONES[gate.outcome]])
     if not gate.baseline and gate.outcome == "cannot tell" and any(item.check.is_change for item in gate.checks):
         heading.append(f": there is no baseline, so nothing was compared (exit code {gate.exit_code})")
     checks = sorted(gate.checks, key=lambda item: ORDER.index(item.outcome))

@@ -185,7 +185,9 @@ def gate_markdown(gate: Gate) -> str:
     for row, item in zip(table.rows, gate.checks, strict=True):
         reasons.add(*row.cells, item.why)
     against = f" against {escape(gate.baseline)}" if gate.baseline else ""
-    heading = f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}"
+    heading = (
+        f"### Gate of {escape(gate.run)}{against}: {_OUTCOMES[gate.outcome]}{gate.said.removeprefix(gate.outcome)}"
+    )
     notes = [gate.note, *gate.remarks, left_out_line(gate) if gate.left_out else "", undecided_line(gate)]
     more = [part for note in notes if note for part in (escape(note), "")]
     return "\n".join([heading, "", *reasons.markdown(), *more]).rstrip() + "\n"

@@ -52,6 +52,8 @@ _SHORT_ANSWER = late_pattern(
     r"(?:n['’]t| not)?[.!]?|(?:can|could|is|are|does|do)not[.!]?",
     re.IGNORECASE,
 )
+# A no that the next sentence explains.
+_EXPLAINED_NO = late_pattern(r"^(?:I['’]m |I am |Unfortunately,? |Sorry, )?(?:afraid )?not[.!]\s+(?=\w)", re.IGNORECASE)
 # Greetings, offers of help and empty orders.
 _COURTESY = late_pattern(
     r"(?:(?:great|good|excellent) question|you['’]?re welcome|(?:i am|i['’]m)? ?(?:so |very )?sorry (?:to \w+|this|that|for)|"
@@ -86,7 +88,7 @@ def weighed_statements(question: str, text: str) -> list[Part]:
     """The statements of a text with the number of words of each."""
     if find_refusal(text):
         return []
-    question = " ".join(question.split())
+    question, text = " ".join(question.split()), _EXPLAINED_NO.sub("", text)
     distinct, seen = dict[str, int](), set[_Line]()
     for line in _lines(text):
         if line in seen:

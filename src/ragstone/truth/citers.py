@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragstone.llm.prompted import Judge
+from ragstone.llm.prompted import Asker
 from ragstone.llm.reply_types import CitationsReply
 from ragstone.text.clause_parts import as_sentence
 from ragstone.text.clauses import is_sentence
@@ -75,21 +75,10 @@ class Support(NamedTuple):
 NAMED = Support(supports=True)
 
 
-class JudgeCiter:
+class JudgeCiter(Asker):
     """Asks a language model."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-
-    @property
-    def signature(self) -> str:
-        """The model."""
-        return self._judge.signature
-
-    @property
-    def prompts(self) -> dict[str, str]:
-        """The hash of the prompt."""
-        return {PROMPT: self._judge.prompt_hash(PROMPT)}
+    asks = (PROMPT,)
 
     async def cite(
         self, question: str, answer: str, texts: Sequence[str], more: TextPool | None = None

@@ -19,7 +19,7 @@ from ragstone.data.types import Chunk
 from ragstone.engine.evaluate import check_backend
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.progress import Progress, Report, silent
-from ragstone.llm.prompted import Bounds, Judge
+from ragstone.llm.prompted import Asker, Bounds
 from ragstone.llm.reply_types import NewNuggetsReply, NuggetImportanceReply, RankedNugget
 from ragstone.llm.wrappers import Call
 from ragstone.text.declarative import YES_OR_NO, replace_pronoun, state, states_something
@@ -296,21 +296,10 @@ class Nugget(NamedTuple):
     importance: str
 
 
-class JudgeNuggets:
+class JudgeNuggets(Asker):
     """Asks a language model: first for nuggets, then for their importance."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-
-    @property
-    def signature(self) -> str:
-        """The model."""
-        return self._judge.signature
-
-    @property
-    def prompts(self) -> dict[str, str]:
-        """The hashes of the prompts."""
-        return {name: self._judge.prompt_hash(name) for name in (CREATE, RANK)}
+    asks = (CREATE, RANK)
 
     async def make(self, question: str, references: Sequence[str], chunks: Sequence[str]) -> list[Nugget]:
         """One call per batch of texts, which adds to the nuggets of the earlier ones, and one for the importance."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
+from ragstone.analysis.alignment import name_some
 from ragstone.analysis.cause_names import CAUSES
 from ragstone.analysis.cause_texts import LOOK
 from ragstone.analysis.comparison import ChangedSample, Comparison
@@ -22,6 +23,7 @@ from ragstone.analysis.diagnosis import diagnose
 from ragstone.analysis.differences import EQUAL, Difference
 from ragstone.analysis.row_moves import MOVES, Moves, tendency_text, unlike_judgements
 from ragstone.storage.runs import Run
+from ragstone.storage.scores import read_ids
 from ragstone.views.moved_rows import Judged, MovedRow, SliceMoves, find_moved, row_labels
 from ragstone.views.phrases import by_reason, counted
 from ragstone.views.run import arrow_of, by_part, part_of, sort_by_part
@@ -135,8 +137,9 @@ def _note_labels(comparison: Comparison, judged: Judged) -> Comparison:
     """With a remark if people labelled a row in one run only: its change may be that from the judge's word to theirs."""
     old, new = ({row for row, one in enumerate(side) if one.labelled_by} for side in judged)
     pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
-    lone = sum((one in old) != (other in new) for one, other in pairs)
-    note = f"{counted(lone, 'row')} with a label of a person in one run only: label both answers to compare them"
+    ids = read_ids(comparison.after)
+    lone = tuple(ids[other] for one, other in pairs if (one in old) != (other in new))
+    note = f"{name_some(lone, 5)}: labelled in one run only; label both answers, or the judge's word decides"
     return replace(comparison, remarks=(*comparison.remarks, note)) if lone else comparison
 
 

@@ -16,7 +16,7 @@ from itertools import cycle
 from typing import Literal
 
 from ragstone.formats.documents import Passage
-from ragstone.llm.prompted import Judge
+from ragstone.llm.prompted import Asker, Judge
 from ragstone.llm.reply_types import AnswerReply, NewQuestionReply
 from ragstone.text.names import names
 from ragstone.text.overlap import content_words
@@ -220,28 +220,19 @@ class Draft:
         return "\n".join([*self.history, self.question])
 
 
-class Writer:
+class Writer(Asker):
     """Writes and answers questions with a language model."""
 
     # Questions that are tried at most, per wanted question.
     most_tries = 3
+    asks = PROMPTS
 
     def __init__(self, judge: Judge, passages: Sequence[Passage] = (), order: Order = Order(0)) -> None:  # noqa: B008  (immutable)
-        self._judge = judge
+        super().__init__(judge)
         self._reader = JudgeReader(judge)
         self._order = order
         self._shelf = Shelf(passages)
         self.jobs = plan_jobs(passages, order)
-
-    @property
-    def signature(self) -> str:
-        """The model."""
-        return self._judge.signature
-
-    @property
-    def prompts(self) -> dict[str, str]:
-        """The hashes of the prompts."""
-        return {name: self._judge.prompt_hash(name) for name in PROMPTS}
 
     async def write(self, job: Job, asked: Sequence[str]) -> Draft:
         """Writes a question of the job's kind and style that differs from those in `asked`."""
