@@ -234,5 +234,5 @@ def test_contradictions_come_through_to_the_printed_causes(cli, tmp_path, no_net
     assert "the answer contradicts the chunk that contains it" in told
     assert "wrong passage used" in told
     sample = " ".join(cli("explain", run, "pool").out.split())
-    assert "the answer follows chunk 2; the reference says otherwise" in sample
-    assert "✗ contradicts answer claim 1" in sample
+    assert "chunk 2 supports it, but the reference says otherwise" in sample
+    assert "✗ contradicted ✓ 2 ✗ 1" in sample
