@@ -71,14 +71,12 @@ def _turn(message: Any, roles: Mapping[str, str] = ROLES, field: str | None = No
     return {"role": role, "text": text or "", **shown, **({} if contexts is None else {"contexts": contexts})}
 
 
-def unknown_role(messages: Any, roles: Mapping[str, str] = ROLES) -> str | None:
-    """The role of a message that is neither known nor one of those that are left out; None if there is none."""
+def speaker_names(messages: Any) -> list[str]:
+    """Who speaks in a conversation, as its messages name them, without calls and raw results of tools."""
     items = unpack(messages)
-    for item in items if isinstance(items, list | tuple) else ():
-        role = next((item[key] for key in _NAMED if key in item), None) if isinstance(item, Mapping) else None
-        if isinstance(role, str) and role.lower() not in (*roles, *_LEFT_OUT):
-            return role
-    return None
+    ones = [one for one in items if isinstance(one, Mapping)] if isinstance(items, list | tuple) else []
+    names = [next((one[key] for key in _NAMED if key in one), None) for one in ones]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str) and name.lower() not in _LEFT_OUT))
 
 
 def is_message(item: Any, roles: Mapping[str, str] = ROLES) -> bool:

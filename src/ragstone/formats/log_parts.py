@@ -107,9 +107,7 @@ def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selecti
             owner = deployment or _owner(folder.path)
             if selection.has_deployment(owner) and selection.may_hold(deeper):
                 yield from _walk(child, owner, deeper, selection)
-        elif (
-            deployment is None and not known and _may_be_folder(child, name) and selection.has_deployment(unquote(name))
-        ):
+        elif not (deployment or known) and _may_be_folder(child, name) and selection.has_deployment(unquote(name)):
             yield from _walk(child, unquote(name), (), selection)
 
 

@@ -57,11 +57,8 @@ def _hint(names: tuple[str, ...]) -> str:
 def _mapping(value: Any, single: str) -> dict[str, Any]:
     """The parts of a column; a bare value is its only part."""
     value = unpack(value)
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        return {single: value}
-    return {key: item for key, item in value.items() if item is not None}
+    parts = value if isinstance(value, Mapping) else {single: value}
+    return {key: item for key, item in parts.items() if item is not None}
 
 
 def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:
