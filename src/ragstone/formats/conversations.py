@@ -67,7 +67,11 @@ def _turn(message: Any, roles: Mapping[str, str] = ROLES, field: str | None = No
     contexts = read_chunks(
         next((found for key in (*_RETRIEVED, field) if isinstance(found := unpack(inner.get(key)), list)), None)
     )
-    shown = {"images": images} if images else {}
+    shown: dict[str, Any] = {"images": images} if images else {}
+    if role == "assistant":
+        every = {"message_id" if key == "id" else str(key): part for key, part in {**inner, **message}.items()}
+        names = [key for key in every if key.endswith(("_id", "Id")) and key not in CONVERSATION_NAMES]
+        shown["ids"] = {key: every[key] for key in names if isinstance(every[key], int | str)}
     return {"role": role, "text": text or "", **shown, **({} if contexts is None else {"contexts": contexts})}
 
 
@@ -155,6 +159,7 @@ def exchanges(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         if not replies:
             continue
         row: dict[str, Any] = {"turn": number, "question": turns[start]["text"], "answer": replies[-1]["text"]}
+        row = {**replies[-1].get("ids", {}), **row}
         if (contexts := _contexts(turns[start:end])) is not None:
             row["contexts"] = contexts
         if history := with_speech(turns[:start]):
@@ -173,7 +178,7 @@ def _contexts(turns: Sequence[Mapping[str, Any]]) -> list[Any] | None:
 
 def with_speech(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """The turns as a history; None without a message of the user or the assistant."""
-    known = [{key: part for key, part in turn.items() if key != "images"} for turn in turns]
+    known = [{key: part for key, part in turn.items() if key not in ("images", "ids")} for turn in turns]
     return known if any(turn["role"] in ("user", "assistant") for turn in turns) else None
 
 

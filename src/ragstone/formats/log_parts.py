@@ -142,9 +142,8 @@ def _steps(path: str) -> list[str]:
 
 def _may_be_folder(place: Place, name: str) -> bool:
     """Whether this may be a deployment's folder; names of deployments may contain dots."""
-    if place.is_local:  # remote storage would need one request per folder
-        return place.is_folder()
-    return not re.search(r"\.(?:json|csv|txt|md|crc|tmp|gz|inprogress)$", name)
+    # Remote storage would need one request per folder.
+    return place.is_folder() if place.is_local else not re.search(r"\.(?:json|csv|txt|md|crc|tmp|gz|inprogress)$", name)
 
 
 def _as_day(known: Sequence[int]) -> date | None:

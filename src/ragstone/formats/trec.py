@@ -69,8 +69,9 @@ class TrecFormat:
 
 def ranked_chunks(ranking: Ranking | None, texts: Mapping[str, str]) -> list[dict[str, Any]] | None:
     """The results of one query as chunks, with the known texts of documents."""
-    found = ranking and ranking.ordered()
-    return found and [{"text": texts.get(name, ""), "id": name, "score": score} for name, score in found]
+    if ranking is None:
+        return None
+    return [{"text": texts.get(name, ""), "id": name, "score": score} for name, score in ranking.ordered()]
 
 
 def read_parts(sources: Sequence[Source], report: Report) -> tuple[Judgements, Run]:
