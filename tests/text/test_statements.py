@@ -320,3 +320,10 @@ def test_a_statement_is_shown_without_the_question_that_completes_it(question, a
 def test_the_user_is_not_what_a_pronoun_means():
     assert statements("Do I need a liner?", "Yes, it is compulsory.") == ["It is compulsory."]
     assert statements("Does Marta pay?", "She pays half.") == ["Marta pays half."]
+
+
+def test_a_pronoun_is_not_what_an_earlier_question_names():
+    earlier, asked = "How loud is the Fjell 8?", "Does silent mode also work when it's cold?"
+    reference = "It is suspended automatically below -8 degrees outdoors."
+    assert statements(f"{earlier} {asked}", reference) == [reference]
+    assert statements(earlier, "It is quiet.") == ["Fjell 8 is quiet."]
