@@ -229,7 +229,11 @@ def in_one_column(log):
     return [{"chat": chat, "messages": [one for one in log if one["chat"] == chat]} for chat in ("s1", "s2")]
 
 
-@pytest.mark.parametrize("form", [list, in_one_column])
+def in_a_column_of_any_name(log):
+    return [{"id": row["chat"], "transcript": row["messages"]} for row in in_one_column(log)]
+
+
+@pytest.mark.parametrize("form", [list, in_one_column, in_a_column_of_any_name])
 @pytest.mark.parametrize(
     ("log", "notes"),
     [
@@ -260,6 +264,25 @@ def test_the_user_names_the_assistant_if_the_log_does_not_show_it(format):
     assert read_dataset(log, format, columns={"assistant": "maria"})[0].question == "At nine."
     with pytest.raises(UnknownColumnsError, match="roles maria, shopbot"):
         read_dataset(log, format, columns={"assistant": "shopbt"})
+
+
+def test_conversations_in_a_column_of_any_name_are_not_chunks():
+    log = in_a_column_of_any_name(shop_log("maria"))
+    with pytest.raises(UnknownColumnsError, match="roles maria, shopbot; which one is the assistant") as asked:
+        read_dataset(log)
+    assert asked.value.options == ["--map", "messages=transcript", "--map", "assistant=shopbot"]
+    assert len(read_dataset(log, columns={"assistant": "shopbot"})) == 4
+    chunks = [{"type": kind, "text": f"We open at nine {kind}."} for kind in ("pdf", "html")]
+    with pytest.raises(UnknownColumnsError, match="--map contexts=transcript"):
+        read_dataset([{"transcript": chunks}] * 3)
+
+
+def test_a_third_speaker_names_the_option_for_the_assistant():
+    log = in_one_column(shop_log(assistant="bot"))
+    log[1]["messages"].append({"from": "agent-7", "body": "Lisa here."})
+    with pytest.raises(InputError, match=r"'agent-7' .* customer, bot, agent-7 .* --map assistant=NAME"):
+        read_dataset(log)
+    assert len(read_dataset(log, columns={"assistant": "bot"})) == 4
 
 
 def test_the_assistant_is_one_of_several_roles_and_the_column_of_roles_has_any_name():

@@ -327,3 +327,10 @@ def test_a_no_that_the_next_sentence_explains_is_no_claim_of_its_own():
         assert statements("May I bring my cat?", f"{no}Cats are not allowed.") == ["Cats are not allowed."]
     assert statements("May I bring my cat?", "I'm afraid not.") == ["May I bring my cat? I'm afraid not."]
     assert statements("May I?", "Not all cats are allowed.") == ["Not all cats are allowed."]
+
+
+def test_a_pronoun_is_not_what_an_earlier_question_names():
+    earlier, asked = "How loud is the Fjell 8?", "Does silent mode also work when it's cold?"
+    reference = "It is suspended automatically below -8 degrees outdoors."
+    assert statements(f"{earlier} {asked}", reference) == [reference]
+    assert statements(earlier, "It is quiet.") == ["Fjell 8 is quiet."]

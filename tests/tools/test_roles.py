@@ -93,7 +93,7 @@ def test_it_is_used_without_being_named(toy, no_network):
     assert "ragas.answer_relevancy" not in means, "it needs somebody who writes questions"
     signature = next(row["signature"] for row in run.scores.to_pylist() if row["metric"] == PRECISION)
     assert "checker:local-judge/toy#" in signature
-    assert "extractor:rules/8" in signature
+    assert "extractor:rules/9" in signature
     assert run.info["judge"]["grader"].startswith("local-judge/toy")
     assert run.info["totals"]["calls"] == 0
     assert "ladder" not in run.info["totals"]

@@ -17,7 +17,7 @@ from ragstone.formats.ragstone import rows
 from ragstone.formats.reports import Report
 from ragstone.formats.row_writer import relevant_ids
 from ragstone.formats.sources import Source
-from ragstone.formats.trec import Judgements, Ranking, detect_part, note_unmatched, read_run
+from ragstone.formats.trec import Judgements, detect_part, note_unmatched, ranked_chunks, read_run
 from ragstone.storage.places import Place
 
 _FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
@@ -58,7 +58,7 @@ class BeirFormat:
         for name, query in queries.items():
             yield Draft(
                 f"query {name}",
-                {**query, **_truth(judged.get(name), texts), "contexts": _chunks(run.pop(name, None), texts)},
+                {**query, **_truth(judged.get(name), texts), "contexts": ranked_chunks(run.pop(name, None), texts)},
             )
 
     def write(self, batches: Iterable[pa.RecordBatch], target: Place, info: Mapping[str, Any]) -> None:  # noqa: ARG002
@@ -67,9 +67,8 @@ class BeirFormat:
 
 
 def _is_beir(source: Source) -> bool:
-    if source.kind != "folder" or source.place is None:
-        return False
-    return set(_FILES) <= {child.name for child in source.place.children()}
+    place = source.place if source.kind == "folder" else None
+    return place is not None and {*_FILES} <= {child.name for child in place.children()}
 
 
 def _read_qrels(folder: Place, report: Report) -> Judgements:
@@ -153,12 +152,6 @@ def _truth(grades: dict[str, float] | None, texts: dict[str, str]) -> dict[str, 
         return {}
     relevant = sorted((name for name, grade in grades.items() if grade > 0), key=lambda name: -grades[name])
     return {"relevance": grades, "reference_contexts": [texts[name] for name in relevant if name in texts]}
-
-
-def _chunks(ranking: Ranking | None, texts: dict[str, str]) -> list[dict[str, Any]] | None:
-    if ranking is None:
-        return None
-    return [{"text": texts.get(name, ""), "id": name, "score": score} for name, score in ranking.ordered()]
 
 
 def _write_folder(samples: Iterable[Mapping[str, Any]], folder: Place) -> None:

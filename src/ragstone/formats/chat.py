@@ -27,7 +27,7 @@ from ragstone.formats.conversations import (
     read_chunks,
     read_roles,
     read_turns,
-    unknown_role,
+    speaker_names,
 )
 from ragstone.formats.file_rows import Row
 from ragstone.formats.reports import Report
@@ -127,13 +127,19 @@ def check_assistant(source: Source) -> None:
     if not keys & {*CONVERSATION_NAMES} or not keys & {*TEXTS} or keys & {*_MESSAGES} or _asks(keys - {*TEXTS}):
         return
     talks = _by_conversation(islice(source.rows(Report()), _ROWS_LOOKED_AT)).values()
-    for column in sorted(keys - {*_NAMES, *TEXTS, *_ORDER}, key=lambda name: (name not in SPEAKERS, name)):
-        pairs = [[str(row.values.get(column) or "").lower() for row in two] for talk in talks for two in pairwise(talk)]
+    _ask_assistant(source, [[row.values for row in talk] for talk in talks], keys - {*_NAMES, *TEXTS, *_ORDER})
+
+
+def _ask_assistant(
+    source: Source, talks: Sequence[Sequence[Mapping[str, Any]]], columns: Iterable[str], **more: str
+) -> None:
+    for column in sorted(columns, key=lambda name: (name not in SPEAKERS, name)):
+        pairs = [[str(one.get(column) or "").lower() for one in two] for talk in talks for two in pairwise(talk)]
         times = Counter(word for pair in pairs if all(pair) and pair[0] != pair[1] for word in pair)
         # The assistant speaks before or after each of the others; of two that do, it is rather the second one.
         likely = max(reversed(times), key=lambda word: (times[word], word not in ROLES), default="")
         if likely[:1].isalpha() and times[likely] > (_OFTEN if column in SPEAKERS else _MOSTLY) * len(pairs):
-            option = map_options({**({} if column in SPEAKERS else {"role": column}), "assistant": likely})
+            option = map_options({**more, **({} if column in SPEAKERS else {"role": column}), "assistant": likely})
             roles = listed(list(dict.fromkeys(word for pair in pairs for word in pair)))
             text = f"{source} looks like a chat log with the roles {roles}; which one is the assistant? {option}"
             raise UnknownColumnsError(text, shlex.split(option))
@@ -167,20 +173,30 @@ def _asks(columns: Iterable[str]) -> bool:
 
 
 def messages_column(source: Source) -> str | None:
-    """The column of other names whose cells are conversations; None if a column may be the question or the answer."""
+    """The column of other names whose cells are conversations, if none may be the question; raises if no role is the assistant's."""
     rows = source.head(_ROWS_LOOKED_AT)
+    asking: dict[str, list[list[Mapping[str, Any]]]] = {}
     for column in () if _asks(source.columns) else source.columns:
         cells = [cell for row in rows if (cell := unpack(row.get(column)))]
-        roles = [{turn["role"] for turn in read_turns(cell)} for cell in cells]
-        if rows and sum({"user", "assistant"} <= some for some in roles) > _MOSTLY * len(rows):
+        talks = [[one for one in cell if isinstance(one, Mapping)] for cell in cells if isinstance(cell, list)]
+        known = read_roles([one for talk in talks for one in talk], source.assistant or "")
+        found = [{turn["role"] for turn in read_turns(cell, roles=known)} for cell in cells]
+        if rows and sum({"user", "assistant"} <= some for some in found) > _MOSTLY * len(rows):
             return column
+        if sum(any(not {*TEXTS}.isdisjoint(one) for one in talk) for talk in talks) > _MOSTLY * len(rows):
+            asking[column] = talks
+    for column, talks in asking.items():
+        # Chunks have types, too.
+        _ask_assistant(source, talks, {*SPEAKERS} - {"type"}, messages=column)
     return None
 
 
 def _expand_row(row: _Row, made: Counter[str], read: _Read, roles: Mapping[str, str]) -> list[_Row]:
     """The exchanges of a row; a role that is not known is a problem, because its message may be a question or an answer."""
-    if role := next((found for key in _MESSAGES if (found := unknown_role(row.get(key), roles))), None):
-        problem = Unfit(f"has a message with the role {role!r}", "a role is user, assistant, system or tool")
+    names = [name for key in _MESSAGES for name in speaker_names(row.get(key))]
+    if role := next((name for name in names if name.lower() not in roles), None):
+        hint = f"; if one of {listed(names)} is the assistant and the others are users, add --map assistant=NAME"
+        problem = Unfit(f"has a message with the role {role!r}", f"a role is user, assistant, system or tool{hint}")
         return [{"question": problem}]
     return _expand(row, made, read)
 

@@ -67,18 +67,20 @@ def _turn(message: Any, roles: Mapping[str, str] = ROLES, field: str | None = No
     contexts = read_chunks(
         next((found for key in (*_RETRIEVED, field) if isinstance(found := unpack(inner.get(key)), list)), None)
     )
-    shown = {"images": images} if images else {}
+    shown: dict[str, Any] = {"images": images} if images else {}
+    if role == "assistant":
+        every = {"message_id" if key == "id" else str(key): part for key, part in {**inner, **message}.items()}
+        names = [key for key in every if key.endswith(("_id", "Id")) and key not in CONVERSATION_NAMES]
+        shown["ids"] = {key: every[key] for key in names if isinstance(every[key], int | str)}
     return {"role": role, "text": text or "", **shown, **({} if contexts is None else {"contexts": contexts})}
 
 
-def unknown_role(messages: Any, roles: Mapping[str, str] = ROLES) -> str | None:
-    """The role of a message that is neither known nor one of those that are left out; None if there is none."""
+def speaker_names(messages: Any) -> list[str]:
+    """Who speaks in a conversation, as its messages name them, without calls and raw results of tools."""
     items = unpack(messages)
-    for item in items if isinstance(items, list | tuple) else ():
-        role = next((item[key] for key in _NAMED if key in item), None) if isinstance(item, Mapping) else None
-        if isinstance(role, str) and role.lower() not in (*roles, *_LEFT_OUT):
-            return role
-    return None
+    ones = [one for one in items if isinstance(one, Mapping)] if isinstance(items, list | tuple) else []
+    names = [next((one[key] for key in _NAMED if key in one), None) for one in ones]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str) and name.lower() not in _LEFT_OUT))
 
 
 def is_message(item: Any, roles: Mapping[str, str] = ROLES) -> bool:
@@ -157,6 +159,7 @@ def exchanges(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         if not replies:
             continue
         row: dict[str, Any] = {"turn": number, "question": turns[start]["text"], "answer": replies[-1]["text"]}
+        row = {**replies[-1].get("ids", {}), **row}
         if (contexts := _contexts(turns[start:end])) is not None:
             row["contexts"] = contexts
         if history := with_speech(turns[:start]):
@@ -175,7 +178,7 @@ def _contexts(turns: Sequence[Mapping[str, Any]]) -> list[Any] | None:
 
 def with_speech(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """The turns as a history; None without a message of the user or the assistant."""
-    known = [{key: part for key, part in turn.items() if key != "images"} for turn in turns]
+    known = [{key: part for key, part in turn.items() if key not in ("images", "ids")} for turn in turns]
     return known if any(turn["role"] in ("user", "assistant") for turn in turns) else None
 
 

@@ -129,9 +129,7 @@ def _root(trace: str, row: Mapping[str, Any], first: str | None) -> Span | None:
     time = as_time(row.get("timestamp"))
     start = min(filter(None, (time, first)), default=None)
     seconds = first_number(row.get("latency"))
-    end = None
-    if start is not None and seconds:
-        end = (datetime.fromisoformat(start) + timedelta(seconds=seconds)).isoformat()
+    end = (datetime.fromisoformat(start) + timedelta(seconds=seconds)).isoformat() if start and seconds else None
     about = {"trace_id": trace, "name": row.get("name") or "trace", "start_time": start, "end_time": end}
     session = {"session.id": row.get("sessionId")}
     return make_span(about, session, kind="CHAIN", input=row.get("input"), output=row.get("output"))
@@ -147,7 +145,7 @@ def _observation(row: Mapping[str, Any], has_trace: bool) -> Span | None:
         "llm.token_count.completion": first_number(usage.get("output"), old.get("output"), old.get("completionTokens")),
         "llm.cost.total": first_number(cost.get("total"), row.get("totalCost"), row.get("calculatedTotalCost")),
     }
-    kind = str(row.get("type") or "").upper()
+    kind, first = str(row.get("type") or "").upper(), as_time(row.get("completionStartTime"))
     is_root = row.get("isRootObservation") is True
     about = {
         "trace_id": str(row["traceId"]),
@@ -158,11 +156,7 @@ def _observation(row: Mapping[str, Any], has_trace: bool) -> Span | None:
         "start_time": as_time(row.get("startTime")),
         "end_time": as_time(row.get("endTime")),
     }
-    found = {
-        "input": row.get("input"),
-        "output": row.get("output"),
-        "first_token": as_time(row.get("completionStartTime")),
-    }
+    found = {"input": row.get("input"), "output": row.get("output"), "first_token": first}
     return make_span(about, attributes, kind=_KINDS.get(kind, kind), **found)
 
 

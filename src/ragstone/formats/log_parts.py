@@ -107,9 +107,7 @@ def _walk(folder: Place, deployment: str | None, known: tuple[int, ...], selecti
             owner = deployment or _owner(folder.path)
             if selection.has_deployment(owner) and selection.may_hold(deeper):
                 yield from _walk(child, owner, deeper, selection)
-        elif (
-            deployment is None and not known and _may_be_folder(child, name) and selection.has_deployment(unquote(name))
-        ):
+        elif not (deployment or known) and _may_be_folder(child, name) and selection.has_deployment(unquote(name)):
             yield from _walk(child, unquote(name), (), selection)
 
 
@@ -144,9 +142,8 @@ def _steps(path: str) -> list[str]:
 
 def _may_be_folder(place: Place, name: str) -> bool:
     """Whether this may be a deployment's folder; names of deployments may contain dots."""
-    if place.is_local:  # remote storage would need one request per folder
-        return place.is_folder()
-    return not re.search(r"\.(?:json|csv|txt|md|crc|tmp|gz|inprogress)$", name)
+    # Remote storage would need one request per folder.
+    return place.is_folder() if place.is_local else not re.search(r"\.(?:json|csv|txt|md|crc|tmp|gz|inprogress)$", name)
 
 
 def _as_day(known: Sequence[int]) -> date | None:

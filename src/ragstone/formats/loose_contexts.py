@@ -131,8 +131,7 @@ def open_contexts(value: Any, separator: str = "") -> tuple[Any, str]:
     remark = ""
     if isinstance(value, str) and value.strip():
         if _LOOKS_LIKE_LIST.match(value):
-            parsed = parse_list(value)
-            if parsed is None:
+            if (parsed := parse_list(value)) is None:
                 return value, ""
             value = [parsed] if isinstance(parsed, Mapping) else list(parsed)
         else:

@@ -11,6 +11,7 @@ from ragstone.formats.conversations import Sessions, read_turns, split_last
 from ragstone.formats.messages import find_text
 from ragstone.formats.reports import Report
 from ragstone.formats.sources import Source
+from ragstone.formats.trace_values import mapping_of
 from ragstone.formats.values import Unfit, kind_of
 
 _ASKED = ("question", "query", "input", "messages", "prompt")
@@ -57,11 +58,8 @@ def _hint(names: tuple[str, ...]) -> str:
 def _mapping(value: Any, single: str) -> dict[str, Any]:
     """The parts of a column; a bare value is its only part."""
     value = unpack(value)
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        return {single: value}
-    return {key: item for key, item in value.items() if item is not None}
+    parts = value if isinstance(value, Mapping) else {single: value}
+    return {key: item for key, item in parts.items() if item is not None}
 
 
 def _take_text(parts: dict[str, Any], keys: tuple[str, ...], role: str) -> Any:
@@ -86,8 +84,7 @@ def _chunk(item: Any) -> Any:
     """A document of MLflow or LangChain; its URI is the id, because expectations name documents by URI."""
     if not isinstance(item, Mapping):
         return item
-    about = item.get("metadata")
-    about = about if isinstance(about, Mapping) else {}
+    about = mapping_of(item.get("metadata"))
     uri = item.get("doc_uri") or about.get("doc_uri") or item.get("id")
     text = next((item[key] for key in ("content", "page_content", "text") if item.get(key) is not None), None)
     if text is None and uri is None:
@@ -96,9 +93,8 @@ def _chunk(item: Any) -> Any:
 
 
 def _facts(value: Any) -> Any:
-    value = unpack(value)
-    if isinstance(value, str) and value:
-        value = [value]
+    items = unpack(value)
+    value = [items] if isinstance(items, str) and items else items
     if not isinstance(value, list | tuple):
         return value
     return [{"text": item, "kind": "statement"} if isinstance(item, str) else item for item in value]
@@ -128,8 +124,7 @@ class MLflowFormat(RowFormat):
         """Each row, with the history of its session if it has none of its own."""
         sessions = Sessions()
         for draft in super().read(sources, report):
-            metadata = draft.values.get("metadata")
-            about = metadata if isinstance(metadata, Mapping) else {}
+            about = mapping_of(draft.values.get("metadata"))
             before = sessions.add(next((about[key] for key in _SESSIONS if about.get(key)), None), draft.values)
             if before and draft.values.get("history") is None:
                 draft.values["history"] = before

@@ -40,8 +40,7 @@ def _load(sources: Sequence[Source], report: Report) -> tuple[Iterable[Span], Ex
 
 def _cell(key: str, value: Any) -> Any:
     """The value of a cell; those of CSV are text, and empty cells are absent."""
-    value = plain(value)
-    if value == "":
+    if (value := plain(value)) == "":
         return None
     # Texts of users stay text, even if they look like JSON; `parse` decodes them by their MIME type.
     if isinstance(value, str) and not key.endswith(("input.value", "output.value")):

@@ -6,7 +6,7 @@ import itertools
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -63,11 +63,15 @@ class TrecFormat:
         if len(sources) == 2:
             note_unmatched(judged, run, report)
         for query in dict.fromkeys([*judged, *run]):
-            ranking = run.pop(query, None)
-            chunks = (
-                [{"text": "", "id": name, "score": score} for name, score in ranking.ordered()] if ranking else None
-            )
+            chunks = ranked_chunks(run.pop(query, None), {})
             yield Draft(f"query {query}", {"id": query, "relevance": judged.get(query), "contexts": chunks})
+
+
+def ranked_chunks(ranking: Ranking | None, texts: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    """The results of one query as chunks, with the known texts of documents."""
+    if ranking is None:
+        return None
+    return [{"text": texts.get(name, ""), "id": name, "score": score} for name, score in ranking.ordered()]
 
 
 def read_parts(sources: Sequence[Source], report: Report) -> tuple[Judgements, Run]:

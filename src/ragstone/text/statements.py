@@ -220,9 +220,9 @@ def _without_opening(line: str) -> str:
 
 
 def _stand_alone(statement: str, question: str) -> str:
-    """Replace a pronoun at the start by the only name in the question."""
+    """Replace a pronoun at the start by the only name in the last question: what earlier turns name may not be meant."""
     pronoun = _PRONOUN.match(statement)
-    named = names(question) if pronoun else []
+    named = names(re.split(r"[?？]\s*(?=\w)", question)[-1]) if pronoun else []
     if not pronoun or len(named) != 1 or not named[0][:1].isupper() or named[0] == "I":
         return statement
     return f"{named[0]}{chr(39) + 's' if pronoun[2] else ''}{statement[pronoun.end() :]}"

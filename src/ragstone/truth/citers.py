@@ -257,7 +257,8 @@ class LocalCiter:
         own = len(wanted & content_stems(" ".join(piece.reading for piece in chosen)))
         if any(len(wanted & content_stems(piece.reading)) > 2 * own for piece in (*pieces, *rivals)):
             sure = min(sure, SURE - 0.01)  # A piece with more words of the question and the answer is a rival.
-        support = Support(sure >= self._least and near, round(sure, 3), not near)
+        least = self._checker.card.readings["support"].threshold if self._checker else _LEAST_COVERED
+        support = Support(sure >= least and near, round(sure, 3), not near)
         return dict.fromkeys((piece.text for piece in chosen), support)
 
     async def _fewest(self, question: str, part: str, chosen: list[Piece], alone: float) -> tuple[float, list[Piece]]:
@@ -278,10 +279,6 @@ class LocalCiter:
 
     async def _together(self, question: str, part: str, pieces: Sequence[Piece]) -> float:
         return (await self._sure(question, part, ["\n".join(piece.reading for piece in pieces)]))[0]
-
-    @property
-    def _least(self) -> float:
-        return self._checker.card.readings["support"].threshold if self._checker else _LEAST_COVERED
 
     async def _sure(self, question: str, part: str, texts: Sequence[str]) -> list[float]:
         """The probability or, without the offline judge, the share of words with which each text supports the part."""

@@ -135,9 +135,7 @@ class _Merge:
 
     def _field(self, name: str, field: str, base: Case, ours: Case, theirs: Case) -> Any:
         sides = [getattr(case, field) for case in (base, ours, theirs)]
-        if field in _MAPPINGS:
-            return self._entries(name, field, *sides)
-        return self._value(name, field, *sides)
+        return (self._entries if field in _MAPPINGS else self._value)(name, field, *sides)
 
     def _entries(
         self, name: str, field: str, base: Mapping[Key, Any], ours: Mapping[Key, Any], theirs: Mapping[Key, Any]

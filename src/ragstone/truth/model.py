@@ -154,22 +154,31 @@ def cases_to_samples(cases: Iterable[Case]) -> Dataset:
     return Dataset.from_samples(case.as_sample() for case in cases)
 
 
-def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None) -> ReadCases:
-    """The ground truth of a data set, in which answers without chunks are the right ones; `questions` by id are for samples without one."""
+def read_cases(reader: Reader, asked: Iterable[Sample] = ()) -> ReadCases:
+    """The ground truth of a data set, in which answers without chunks are the right ones; rows without a question get that of `asked` by id."""
     cases, answers, unasked = list[Case](), list[str | None](), list[str]()
-    fields: set[str] = set()
-    for batch in reader.batches():
-        for sample in (_with_question(one, questions or {}) for one in view_samples(batch)):
-            fields |= {name for name in _FIELDS if getattr(sample, name) is not None}
-            if sample.question:
-                cases.append(case_from_sample(sample))
-                answers.append(None if sample.contexts else sample.answer)
-            else:
-                unasked.append(sample.id)
+    fields, notes = set[str](), list[str]()
+    rows, known = [one for batch in reader.batches() for one in view_samples(batch)], list(asked)
+    # By id, else by the first metadata, with another value in each, that has an id of a row.
+    for key in dict.fromkeys(["", *(name for one in known for name in one.metadata or ())]):
+        values = [
+            (value, one) for one in known if (value := (one.metadata or {}).get(key) if key else one.id) is not None
+        ]
+        named = {str(value): one for value, one in values}
+        samples = [_with_question(one, named if len(named) == len(values) else {}, key) for one in rows]
+        if any(one.question for one in samples):
+            notes += [f"the ids are those of '{key}' in --questions"] if key else []
+            break
+    for sample in samples:
+        fields |= {name for name in _FIELDS if getattr(sample, name) is not None}
+        if sample.question:
+            cases.append(case_from_sample(sample))
+            answers.append(None if sample.contexts else sample.answer)
+        else:
+            unasked.append(sample.id)
     if not cases:
-        hint = "none of its ids is in --questions" if questions else "--questions RUN|FILE reads their questions"
+        hint = "none of its ids is in --questions" if known else "--questions RUN|FILE reads their questions"
         raise UsageError(f"{reader.name} has no sample with a question; {hint}")
-    notes = []
     if not fields and all(answers):
         fields.add("references")
         cases = [replace(case, references=[answer or ""]) for case, answer in zip(cases, answers, strict=True)]
@@ -184,14 +193,15 @@ def read_cases(reader: Reader, questions: Mapping[str, str | None] | None = None
     return ReadCases(cases, frozenset(fields), notes)
 
 
-def _with_question(sample: Sample, questions: Mapping[str, str | None]) -> Sample:
-    """The sample with the id of its turn, such as `c7#2`, if it has none of its own, and the question of its id."""
+def _with_question(sample: Sample, known: Mapping[str, Sample], key: str = "") -> Sample:
+    """The sample with the id of its turn, such as `c7#2`, if it has none of its own, and the question of its id, or of its `key`."""
     about = sample.metadata or {}
     turns = [f"{about[name]}#{about.get('turn')}" for name in CONVERSATION_NAMES if name in about]
     if "turn" in about and turns and MADE_ID.fullmatch(sample.id):
         sample = replace(sample, id=turns[0])
-    found = None if sample.question else next((one for one in (sample.id, *turns) if questions.get(one)), None)
-    return replace(sample, id=found, question=questions[found]) if found else sample
+    ids = () if sample.question else (sample.id, *turns, str(about.get(key, "")))
+    found = next((known[one] for one in ids if one in known and known[one].question), sample)
+    return replace(sample, id=found.id, question=found.question)
 
 
 def case_from_sample(sample: Sample, provenance: str = "manual") -> Case:

@@ -90,6 +90,23 @@ def test_answers_by_id_get_their_questions_from_a_run_or_a_file(cli, data, store
     )
 
 
+@pytest.mark.parametrize("more", [(), ("--map", "id=answer_id")])
+@pytest.mark.usefixtures("data")
+def test_the_ids_may_be_those_of_the_messages(cli, store, more):
+    said = [("customer", "When?"), ("bot", "Nine."), ("customer", "On Sunday?"), ("bot", "Ten.")]
+    log = [{"chat": "c1", "n": n, "from": who, "body": text} for n, (who, text) in enumerate(said)]
+    write(Path("log.jsonl"), [{**row, "answer_id": f"a{row['n']}"} if row["from"] == "bot" else row for row in log])
+    Path("ids.csv").write_text("answer_id,expected_answer\na3,At ten.\na1,At nine.\n")
+    refused = cli("truth", "import", "ids.csv", "shop")
+    assert "--map references=expected_answer --questions RUN " in refused.err
+    given = ("--map", "references=expected_answer", *more)
+    done = cli("truth", "import", "ids.csv", "shop", *given, "--questions", "log.jsonl")
+    assert done.code == 0, done.err
+    assert "the ids are those of 'answer_id' in --questions" in done.err
+    cases = [(case.id, case.question, case.references) for case in store.read("shop").cases]
+    assert cases == [("c1#2", "On Sunday?", ["At ten."]), ("c1#1", "When?", ["At nine."])]
+
+
 def test_every_format_that_is_written_comes_back(cli, data, store):
     cli("truth", "import", data, "harbour")
     names = {

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ragstone.truth.model import Case
     from ragstone.truth.store import Version
 
-
 _CASES_SHOWN = 20
 
 
@@ -211,9 +210,10 @@ def import_(
         # What looks like an answer is the right one here.
         old, new = (" --map answer=COLUMN", "") if "references=" in str(error) else ("answer=", "references=")
         words = [word.replace(old, new) for word in (str(error), *error.options)]
+        words += ["--questions", "RUN"] if log is None and words[1:] and "question=" not in words[0] else []
         raise UnknownColumnsError(words[0], words[1:]) from error
     asked = () if log is None else read_dataset(log) if os.path.isfile(log) else find_run(log, out).samples
-    found = read_cases(reader, {sample.id: sample.question for sample in asked})
+    found = read_cases(reader, asked)
     cases = update_cases(earlier, found, replace)
     for text in [*reader.report.notes, *found.notes]:
         noting(quiet)(text)

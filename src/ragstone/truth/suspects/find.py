@@ -81,9 +81,7 @@ def _problem(reference: Gist, facts: Gist, question: str) -> str | None:
     others = facts.numbers - asked - reference.numbers
     if lacking and others:
         return f"the reference says {_join_numbers(lacking)}, the facts say {_join_numbers(others)}"
-    if reference.share_in(facts) < _LEAST_COVERED:
-        return "no fact has the words of a reference"
-    return None
+    return "no fact has the words of a reference" if reference.share_in(facts) < _LEAST_COVERED else None
 
 
 def _join_numbers(numbers: Iterable[str]) -> str:

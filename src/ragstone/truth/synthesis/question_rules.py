@@ -268,14 +268,11 @@ def _ask_rows(text: str, phrases: Mapping[str, str]) -> Iterator[Asking]:
         elif re.search(r"\w", line):
             for head, cell in zip(heads[1:], cells[1:], strict=False):
                 # Without a head of its own, the first column has the attributes, and the other heads are the things.
-                what, whose = (head, _row_name(heads[0], cells[0])) if heads[0] else (cells[0], head)
+                row = cells[0] if re.search(r"[^\W\d_]{2,}", cells[0]) else f"{heads[0]} {cells[0]}"
+                what, whose = (head, row) if heads[0] else (cells[0], head)
                 is_plain = phrases is _ENGLISH and not heads[0] and not _LETTER.search(cell)
                 if asking := _ask_cell(what, whose, cell, line.strip(), _STATED if is_plain else phrases):
                     yield asking
-
-
-def _row_name(head: str, cell: str) -> str:
-    return f"{head} {cell}" if head and not re.search(r"[^\W\d_]{2,}", cell) else cell
 
 
 def _ask_cell(what: str, whose: str, cell: str, line: str, phrases: Mapping[str, str]) -> Asking | None:
