@@ -48,7 +48,7 @@ from source_tree import (
 # with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 485,
-    "cli": 7_484,
+    "cli": 7_487,
     "web": 6_883,
     "report + views": 9_912,
     "api": 706,
@@ -59,9 +59,9 @@ BUDGETS = {
     "truth": 7_259,
     "stress": 1_967,
     "agreement": 3_573,
-    "engine": 4_599,
+    "engine": 4_621,
     "metrics + evidence_functions": 6_685,
-    "tools": 5_685,
+    "tools": 5_680,
     "llm": 7_231,
     "models": 3_505,
     "formats": 8_260,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_054
+MAX_LINES = 102_074
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

@@ -13,11 +13,12 @@ from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, Verdict
 from ragstone.errors import Skip, UsageError
 from ragstone.llm.base import LLMReplyError, Reply
 from ragstone.models.large_judge import read_large_card
+from ragstone.number_format import duration
 from ragstone.testing import FakeLLM
 from ragstone.tools.large_judges import open_large_tool
 from ragstone.tools.llama import is_llama, is_trained_judge
 from ragstone.tools.local_judges import BY_NUMBERS
-from ragstone.tools.open_tools import MOST_ROWS_LARGE, ToolFactory
+from ragstone.tools.open_tools import ToolFactory
 from ragstone.tools.protocols import Joint, Whole
 from ragstone.views.run import verdict_lines
 from tests.models.toy_judge import make_toy_judge
@@ -291,13 +292,20 @@ def test_the_exam_has_one_way_of_asking(engine):
     assert quote_check("local-large").calls == 0, "the replies are cached"
 
 
-def test_many_rows_need_its_name(engine, small, tmp_path):
-    rows = [{**ROW, "id": str(number)} for number in range(MOST_ROWS_LARGE + 1)]
+def test_long_work_needs_its_name(engine, small, tmp_path, monkeypatch):
+    """The estimate of --quote decides, and --quote itself says what the run will do."""
+    seconds = ragstone.quote([ROW], "ragchecker.faithfulness", judge="local>local-large").total.seconds
+    assert ragstone.quote([ROW], "ragchecker.faithfulness").total.seconds == pytest.approx(seconds) != 0
+
+    monkeypatch.setattr("ragstone.tools.open_tools.MOST_SECONDS_LARGE", seconds - 0.1)
+    assert ragstone.quote([ROW], "ragchecker.faithfulness").total.calls == 0
     notes = []
-    made = ragstone.evaluate(rows, "ragchecker.faithfulness", out=tmp_path / "out", note=notes.append)
+    ragstone.evaluate([ROW], "token_f1", out=tmp_path / "out", note=notes.append)
+    assert notes == [], "nothing is said where it would not be asked"
+    made = ragstone.evaluate([ROW], "ragchecker.faithfulness", out=tmp_path / "out", note=notes.append)
+    assert notes == [f"the larger judge would take about {duration(seconds)} here: --judge local-large asks it"]
     assert ">" not in made.info["judge"]["checker"]
     assert engine.bodies == []
-    assert any("--judge 'local>local-large'" in note for note in notes)
 
 
 def test_other_languages_go_to_the_large_judge(engine, small, tmp_path):

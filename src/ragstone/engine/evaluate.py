@@ -18,6 +18,7 @@ from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.plan import Plan
 from ragstone.engine.progress import Progress, Report, silent
+from ragstone.engine.quote import seconds_of_large
 from ragstone.engine.request import Metrics, RunRequest, make_request
 from ragstone.engine.results import cascade_totals, finish_tables, now, write_json, write_run
 from ragstone.errors import (
@@ -193,13 +194,17 @@ class _Evaluation:
 
     def _settle_plan(self, fresh: RunFolder, profile: Profile) -> Plan:
         """The plan. How verdicts are asked for is fixed before the first one: as in the run to resume, or by a trial."""
-        judging = self.request.judging
-        if remark := judging.settle_large(profile.rows):
-            self.note(remark)
+        judging, again = self.request.judging, self.resume or self.request.run_id
         plan = self.request.plan(profile)
+        # The cascade goes on where it was stopped, however long it takes.
+        if not (again and self._find_unfinished(fresh, self.request.identity(profile, plan))):
+            estimate = partial(seconds_of_large, self.request, profile, fresh.samples)
+            if remark := judging.settle_large(estimate):
+                self.note(remark)
+                plan = self.request.plan(profile)
         if not (models := judging.untried(plan.needs)):
             return plan
-        for way in ("tokens", "json") if self.resume or self.request.run_id else ():
+        for way in ("tokens", "json") if again else ():
             judging.settle_verdicts(dict.fromkeys(models, way))
             plan = self.request.plan(profile)
             if self._find_unfinished(fresh, self.request.identity(profile, plan)):
