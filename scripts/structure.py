@@ -50,7 +50,7 @@ BUDGETS = {
     "assistants": 485,
     "cli": 7_487,
     "web": 6_883,
-    "report + views": 9_912,
+    "report + views": 9_918,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
@@ -59,7 +59,7 @@ BUDGETS = {
     "truth": 7_259,
     "stress": 1_967,
     "agreement": 3_573,
-    "engine": 4_621,
+    "engine": 4_643,
     "metrics + evidence_functions": 6_685,
     "tools": 5_680,
     "llm": 7_231,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_074
+MAX_LINES = 102_102
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

@@ -195,7 +195,10 @@ def test_answers():
 
 def test_a_run_in_this_process(engine, tmp_path):
     metrics = ["ragchecker.precision", "ragchecker.faithfulness", "answer_match"]
-    first = ragstone.evaluate([ROW], metrics, judge="local-large", out=tmp_path / "out", budget="1usd")
+    seen = []
+    how = {"judge": "local-large", "out": tmp_path / "out"}
+    first = ragstone.evaluate([ROW], metrics, **how, budget="1usd", progress=seen.append)
+    assert max(step.calls for step in seen if not step.done) == len(engine.bodies)
     means = {row.metric: row.mean for row in first.summary()}
     assert means["ragchecker.faithfulness"] == pytest.approx(0.4, abs=0.05), "one of three claims, weighed by words"
     assert first.info["totals"]["cost_usd"] == 0
@@ -204,7 +207,7 @@ def test_a_run_in_this_process(engine, tmp_path):
     assert {body["id_slot"] for body in engine.bodies} == {0}
     assert {body["lora"][0]["scale"] for body in engine.bodies} == {1.0}
     count = len(engine.bodies)
-    ragstone.evaluate([ROW], metrics, judge="local-large", out=tmp_path / "out")
+    ragstone.evaluate([ROW], metrics, **how)
     assert len(engine.bodies) == count, "replies are cached"
 
 
