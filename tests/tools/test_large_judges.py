@@ -10,7 +10,7 @@ import pytest
 import ragstone
 from ragstone.agreement.judge_check import check_judge, quote_check
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, Verdict
-from ragstone.errors import Skip, UsageError
+from ragstone.errors import InterruptedRunError, Skip, UsageError
 from ragstone.llm.base import LLMReplyError, Reply
 from ragstone.models.large_judge import read_large_card
 from ragstone.number_format import duration
@@ -209,6 +209,18 @@ def test_a_run_in_this_process(engine, tmp_path):
     count = len(engine.bodies)
     ragstone.evaluate([ROW], metrics, **how)
     assert len(engine.bodies) == count, "replies are cached"
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_a_stopped_run_says_that_replies_are_kept(engine, tmp_path, monkeypatch, cache):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ragstone.engine.evaluate._Evaluation._compute_parts", stop)
+    with pytest.raises(InterruptedRunError) as caught:
+        ragstone.evaluate([ROW], "ragchecker.faithfulness", tmp_path / "out", judge="local-large", cache=cache)
+    assert ("Replies so far are in the cache and are not asked again." in str(caught.value)) is cache
+    assert "--resume" in str(caught.value)
 
 
 def test_the_quote_starts_nothing_and_says_the_time(engine):

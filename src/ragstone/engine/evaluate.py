@@ -176,6 +176,7 @@ class _Evaluation:
         return profile
 
     def _evaluate(self, folder: RunFolder, profile: Profile) -> Run:
+        plan = None
         try:
             plan = self._settle_plan(folder, profile)
             identity = self.request.identity(profile, plan)
@@ -183,10 +184,10 @@ class _Evaluation:
                 folder = self._continue_or_start(folder, identity)
             self._compute(folder, plan, profile, identity)
         except KeyboardInterrupt:
-            raise InterruptedRunError(f"stopped; {_what_is_kept(folder)}") from None
+            raise InterruptedRunError(f"stopped; {self._what_is_kept(folder, plan)}") from None
         except StopRunError as error:
             if folder.holds_work():
-                raise StopRunError(f"{error}\n{_what_is_kept(folder)}") from error
+                raise StopRunError(f"{error}\n{self._what_is_kept(folder, plan)}") from error
             with suppress(StorageError):
                 folder.discard()
             raise
@@ -312,10 +313,10 @@ class _Evaluation:
         self.note(f"resuming run {found.id}: {len(found.finished_parts())} parts are finished")
         return found
 
-
-def _what_is_kept(folder: RunFolder) -> str:
-    done = len(folder.finished_parts())
-    return (
-        f"{done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n"
-        "Repeat the command with --resume to continue."
-    )
+    def _what_is_kept(self, folder: RunFolder, plan: Plan | None) -> str:
+        done, cached = len(folder.finished_parts()), plan is not None and self.request.judging.caches(plan.needs)
+        replies = "Replies so far are in the cache and are not asked again.\n" if cached else ""
+        return (
+            f"{done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n{replies}"
+            "Repeat the command with --resume to continue."
+        )

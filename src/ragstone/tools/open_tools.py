@@ -126,6 +126,10 @@ class ToolFactory:
         """The options with the large judge by its name if it is used by default, for processes on other machines."""
         return {**self.options, "judge": f"local>{LARGE}"} if self._roles.defaults else self.options
 
+    def caches(self, needs: Collection[str]) -> bool:
+        """Whether replies of language models for these tools stay in the cache."""
+        return bool(self.options.get("cache", True)) and not self._roles.remote.keys().isdisjoint(needs)
+
     def settle_large(self, estimate: Callable[[Collection[str]], float]) -> str:
         """Leave out the large judge if it is not named and its estimated seconds are many; return a note, or nothing."""
         if not self._roles.defaults or (seconds := estimate(self._roles.defaults)) <= MOST_SECONDS_LARGE:
