@@ -323,6 +323,19 @@ def test_long_work_needs_its_name(engine, small, tmp_path, monkeypatch):
     assert engine.bodies == []
 
 
+def test_a_stopped_cascade_goes_on_however_long_it_takes(engine, small, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ragstone.engine.evaluate._Evaluation._compute_parts", stop)
+        with pytest.raises(InterruptedRunError):
+            ragstone.evaluate([ROW], "ragchecker.faithfulness", tmp_path / "out")
+    monkeypatch.setattr("ragstone.tools.open_tools.MOST_SECONDS_LARGE", -1.0)
+    made = ragstone.evaluate([ROW], "ragchecker.faithfulness", tmp_path / "out", resume=True)
+    assert ">" in made.info["judge"]["checker"]
+
+
 def test_other_languages_go_to_the_large_judge(engine, small, tmp_path):
     german = "Das Boot fährt am Mittag ab, und das Museum ist am Montag geschlossen."
     row = {**ROW, "answer": german, "contexts": [f"Hinweis: {german}", "Die Wale singen im Winter nicht."]}
