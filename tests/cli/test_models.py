@@ -47,6 +47,15 @@ def test_without_its_engine_a_model_is_not_downloaded(cli, tiny, monkeypatch):
     assert cli("models", "pull", "tiny", "--from", tiny).code == 0, "a file that is already here"
 
 
+def test_what_changes_once_the_large_judge_is_here(cli, tmp_path, monkeypatch):
+    store = install_base(tmp_path, monkeypatch)
+    found = store.find("judge-1.5b")
+    monkeypatch.setattr("ragstone.models.store.Store.pull", lambda *_, **__: found)
+    printed = cli("models", "pull", "judge-1.5b").out
+    assert "now asks it where the small judge is unsure, if that takes at most 5 minutes" in printed
+    assert "RAGSTONE_LARGE_JUDGE=off" in printed
+
+
 def test_the_list(cli, tiny, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()

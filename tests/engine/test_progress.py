@@ -37,5 +37,15 @@ def test_only_stored_rows_complete_the_meter():
     assert reports[-1].done == 2
 
 
+def test_calls_count_until_a_row_is_done():
+    counter, reports = meter(1, 2)
+    counter.add_rows(0)
+    counter.count_call()
+    counter.count_call()
+    counter.tick()
+    counter.count_call()
+    assert [(report.done, report.calls) for report in reports] == [(0, 0), (0, 1), (0, 2), (1, 0)]
+
+
 def test_silent_returns_nothing():
     assert silent(None) is None

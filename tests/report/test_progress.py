@@ -89,6 +89,14 @@ def test_lines_without_a_terminal(capsys):
     ]
 
 
+def test_lines_count_calls_while_no_row_is_done(monkeypatch, capsys):
+    monkeypatch.setattr("ragstone.report.progress._SECONDS_BETWEEN_LINES", 0.0)
+    with showing_bar() as report:
+        report(Progress("evaluating", 0, 3))
+        report(Progress("evaluating", 0, 3, 12))
+    assert capsys.readouterr().err.splitlines()[-1] == "evaluating: 0 of 3 rows, 12 judge calls"
+
+
 def test_lines_with_the_time_left(monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
     clock = iter([0.0, 3.0, 20.0, 40.0, 80.0])

@@ -10,14 +10,15 @@ import pytest
 import ragstone
 from ragstone.agreement.judge_check import check_judge, quote_check
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, Verdict
-from ragstone.errors import Skip, UsageError
+from ragstone.errors import InterruptedRunError, Skip, UsageError
 from ragstone.llm.base import LLMReplyError, Reply
 from ragstone.models.large_judge import read_large_card
+from ragstone.number_format import duration
 from ragstone.testing import FakeLLM
 from ragstone.tools.large_judges import open_large_tool
 from ragstone.tools.llama import is_llama, is_trained_judge
 from ragstone.tools.local_judges import BY_NUMBERS
-from ragstone.tools.open_tools import MOST_ROWS_LARGE, ToolFactory
+from ragstone.tools.open_tools import ToolFactory
 from ragstone.tools.protocols import Joint, Whole
 from ragstone.views.run import verdict_lines
 from tests.models.toy_judge import make_toy_judge
@@ -194,7 +195,10 @@ def test_answers():
 
 def test_a_run_in_this_process(engine, tmp_path):
     metrics = ["ragchecker.precision", "ragchecker.faithfulness", "answer_match"]
-    first = ragstone.evaluate([ROW], metrics, judge="local-large", out=tmp_path / "out", budget="1usd")
+    seen = []
+    how = {"judge": "local-large", "out": tmp_path / "out"}
+    first = ragstone.evaluate([ROW], metrics, **how, budget="1usd", progress=seen.append)
+    assert max(step.calls for step in seen if not step.done) == len(engine.bodies)
     means = {row.metric: row.mean for row in first.summary()}
     assert means["ragchecker.faithfulness"] == pytest.approx(0.4, abs=0.05), "one of three claims, weighed by words"
     assert first.info["totals"]["cost_usd"] == 0
@@ -203,8 +207,20 @@ def test_a_run_in_this_process(engine, tmp_path):
     assert {body["id_slot"] for body in engine.bodies} == {0}
     assert {body["lora"][0]["scale"] for body in engine.bodies} == {1.0}
     count = len(engine.bodies)
-    ragstone.evaluate([ROW], metrics, judge="local-large", out=tmp_path / "out")
+    ragstone.evaluate([ROW], metrics, **how)
     assert len(engine.bodies) == count, "replies are cached"
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_a_stopped_run_says_that_replies_are_kept(engine, tmp_path, monkeypatch, cache):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ragstone.engine.evaluate._Evaluation._compute_parts", stop)
+    with pytest.raises(InterruptedRunError) as caught:
+        ragstone.evaluate([ROW], "ragchecker.faithfulness", tmp_path / "out", judge="local-large", cache=cache)
+    assert ("Replies so far are in the cache and are not asked again." in str(caught.value)) is cache
+    assert "--resume" in str(caught.value)
 
 
 def test_the_quote_starts_nothing_and_says_the_time(engine):
@@ -291,13 +307,33 @@ def test_the_exam_has_one_way_of_asking(engine):
     assert quote_check("local-large").calls == 0, "the replies are cached"
 
 
-def test_many_rows_need_its_name(engine, small, tmp_path):
-    rows = [{**ROW, "id": str(number)} for number in range(MOST_ROWS_LARGE + 1)]
+def test_long_work_needs_its_name(engine, small, tmp_path, monkeypatch):
+    """The estimate of --quote decides, and --quote itself says what the run will do."""
+    seconds = ragstone.quote([ROW], "ragchecker.faithfulness", judge="local>local-large").total.seconds
+    assert ragstone.quote([ROW], "ragchecker.faithfulness").total.seconds == pytest.approx(seconds) != 0
+
+    monkeypatch.setattr("ragstone.tools.open_tools.MOST_SECONDS_LARGE", seconds - 0.1)
+    assert ragstone.quote([ROW], "ragchecker.faithfulness").total.calls == 0
     notes = []
-    made = ragstone.evaluate(rows, "ragchecker.faithfulness", out=tmp_path / "out", note=notes.append)
+    ragstone.evaluate([ROW], "token_f1", out=tmp_path / "out", note=notes.append)
+    assert notes == [], "nothing is said where it would not be asked"
+    made = ragstone.evaluate([ROW], "ragchecker.faithfulness", out=tmp_path / "out", note=notes.append)
+    assert notes == [f"the larger judge would take about {duration(seconds)} here: --judge local-large asks it"]
     assert ">" not in made.info["judge"]["checker"]
     assert engine.bodies == []
-    assert any("--judge 'local>local-large'" in note for note in notes)
+
+
+def test_a_stopped_cascade_goes_on_however_long_it_takes(engine, small, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ragstone.engine.evaluate._Evaluation._compute_parts", stop)
+        with pytest.raises(InterruptedRunError):
+            ragstone.evaluate([ROW], "ragchecker.faithfulness", tmp_path / "out")
+    monkeypatch.setattr("ragstone.tools.open_tools.MOST_SECONDS_LARGE", -1.0)
+    made = ragstone.evaluate([ROW], "ragchecker.faithfulness", tmp_path / "out", resume=True)
+    assert ">" in made.info["judge"]["checker"]
 
 
 def test_other_languages_go_to_the_large_judge(engine, small, tmp_path):

@@ -155,6 +155,9 @@ def _pull(store: Store, names: list[str], origin: str | None, json: bool) -> Non
             click.echo(
                 f"{name if name in MODELS else model.name} is in {model.folder} ({model.size_bytes / 1e6:,.0f} MB)"
             )
+        if "judge-1.5b" in names:
+            asked = "`ragstone run` now asks it where the small judge is unsure, if that takes at most 5 minutes"
+            click.echo(f"{asked}; RAGSTONE_LARGE_JUDGE=off switches that off")
         next_steps(_use(names[-1]))
 
 

@@ -18,6 +18,7 @@ from ragstone.engine.execute import execute, run_to_end
 from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.plan import Plan
 from ragstone.engine.progress import Progress, Report, silent
+from ragstone.engine.quote import seconds_of_large
 from ragstone.engine.request import Metrics, RunRequest, make_request
 from ragstone.engine.results import cascade_totals, finish_tables, now, write_json, write_run
 from ragstone.errors import (
@@ -175,6 +176,7 @@ class _Evaluation:
         return profile
 
     def _evaluate(self, folder: RunFolder, profile: Profile) -> Run:
+        plan = None
         try:
             plan = self._settle_plan(folder, profile)
             identity = self.request.identity(profile, plan)
@@ -182,10 +184,10 @@ class _Evaluation:
                 folder = self._continue_or_start(folder, identity)
             self._compute(folder, plan, profile, identity)
         except KeyboardInterrupt:
-            raise InterruptedRunError(f"stopped; {_what_is_kept(folder)}") from None
+            raise InterruptedRunError(f"stopped; {self._what_is_kept(folder, plan)}") from None
         except StopRunError as error:
             if folder.holds_work():
-                raise StopRunError(f"{error}\n{_what_is_kept(folder)}") from error
+                raise StopRunError(f"{error}\n{self._what_is_kept(folder, plan)}") from error
             with suppress(StorageError):
                 folder.discard()
             raise
@@ -193,13 +195,17 @@ class _Evaluation:
 
     def _settle_plan(self, fresh: RunFolder, profile: Profile) -> Plan:
         """The plan. How verdicts are asked for is fixed before the first one: as in the run to resume, or by a trial."""
-        judging = self.request.judging
-        if remark := judging.settle_large(profile.rows):
-            self.note(remark)
+        judging, again = self.request.judging, self.resume or self.request.run_id
         plan = self.request.plan(profile)
+        # The cascade goes on where it was stopped, however long it takes.
+        if not (again and self._find_unfinished(fresh, self.request.identity(profile, plan))):
+            estimate = partial(seconds_of_large, self.request, profile, fresh.samples)
+            if remark := judging.settle_large(estimate):
+                self.note(remark)
+                plan = self.request.plan(profile)
         if not (models := judging.untried(plan.needs)):
             return plan
-        for way in ("tokens", "json") if self.resume or self.request.run_id else ():
+        for way in ("tokens", "json") if again else ():
             judging.settle_verdicts(dict.fromkeys(models, way))
             plan = self.request.plan(profile)
             if self._find_unfinished(fresh, self.request.identity(profile, plan)):
@@ -307,10 +313,10 @@ class _Evaluation:
         self.note(f"resuming run {found.id}: {len(found.finished_parts())} parts are finished")
         return found
 
-
-def _what_is_kept(folder: RunFolder) -> str:
-    done = len(folder.finished_parts())
-    return (
-        f"{done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n"
-        "Repeat the command with --resume to continue."
-    )
+    def _what_is_kept(self, folder: RunFolder, plan: Plan | None) -> str:
+        done, cached = len(folder.finished_parts()), plan is not None and self.request.judging.caches(plan.needs)
+        replies = "Replies so far are in the cache and are not asked again.\n" if cached else ""
+        return (
+            f"{done} finished part{'s are' if done != 1 else ' is'} kept in {folder.place}.\n{replies}"
+            "Repeat the command with --resume to continue."
+        )

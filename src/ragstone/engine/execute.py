@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeVar, cast
@@ -85,11 +85,11 @@ async def compute_part(
     part: tuple[RunPart, pa.RecordBatch],
     tools: Mapping[str, Tool],
     gate: asyncio.Semaphore,
-    tick: Callable[[], None] = lambda: None,
+    meter: Meter | None = None,
     stored: StoredEvidence | None = None,
 ) -> None:
     """Evaluate the rows of one part and store the results."""
-    recorder = CallRecorder(part[1].column("id").to_pylist() if plan.waits else (), tick)
+    recorder = CallRecorder(part[1].column("id").to_pylist() if plan.waits else (), meter)
     result = await evaluate_batch(plan, part[1], tools, gate, recorder, stored)
     home = folder.part(part[0].number)
     # Writes the scores last: a part with scores is finished.
@@ -137,7 +137,7 @@ async def execute(
 
         async def work() -> None:
             for part in waiting:
-                await compute_part(plan, folder, part, tools, gate, meter.tick, stored)
+                await compute_part(plan, folder, part, tools, gate, meter, stored)
                 meter.add_rows(part[0].rows)
 
         # While one part waits for its last rows, the next one keeps the model busy.

@@ -15,6 +15,7 @@ import numpy as np
 
 from ragstone.data.columns import FAILED, SKIPPED, Cells
 from ragstone.engine.ledger import Absence, Ledger
+from ragstone.engine.progress import Meter
 from ragstone.errors import Skip, StopRunError
 from ragstone.llm.base import LLMError
 from ragstone.llm.cascade_tally import Tally, tally_into
@@ -23,13 +24,26 @@ from ragstone.llm.wrappers import Call, record_calls
 from ragstone.registry.specs import FunctionSpec
 
 
+class _Calls(list[Call]):
+    """Calls; `told` is called after each one that was made."""
+
+    told: Callable[[], None] = staticmethod(lambda: None)
+
+    def append(self, call: Call) -> None:
+        super().append(call)
+        if call.is_made:
+            self.told()
+
+
 class CallRecorder:
     """Records the calls made for the rows of a batch."""
 
-    def __init__(self, ids: Sequence[object], tick: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, ids: Sequence[object], meter: Meter | None = None) -> None:
         self._ids = ids
-        self._tick = tick
-        self.calls: list[Call] = []
+        self._tick = meter.tick if meter else lambda: None
+        self.calls = _Calls()
+        if meter:
+            self.calls.told = meter.count_call
         self.tally = Tally()
 
     @contextmanager

@@ -12,11 +12,12 @@ Stage = Literal["reading", "asking", "evaluating", "finishing"]
 
 
 class Progress(NamedTuple):
-    """Rows done of rows in all; the total is unknown while reading."""
+    """Rows done of rows in all; the total is unknown while reading. `calls` of models are counted until a row is done."""
 
     stage: Stage
     done: int
     total: int | None = None
+    calls: int = 0
 
 
 Report = Callable[[Progress], None]
@@ -32,6 +33,7 @@ class Meter:
         self._rows = 0
         self._steps = 0
         self._shown = -1
+        self._calls = 0
 
     def add_rows(self, rows: int) -> None:
         """Count rows that are finished and stored."""
@@ -44,6 +46,12 @@ class Meter:
         self._steps += 1
         # Only finished rows make the meter full.
         self._show(min(self._rows + self._steps // self._waiting_steps, max(self._rows, self._total - 1)))
+
+    def count_call(self) -> None:
+        """A model was called; shown while no row is done."""
+        self._calls += 1
+        if self._shown <= 0:
+            self._report(Progress("evaluating", 0, self._total, self._calls))
 
     def _show(self, done: int) -> None:
         if done > self._shown or done == self._total:

@@ -7,8 +7,9 @@ claims, for example. So the number of calls and the length of the prompts are re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,7 +19,7 @@ from ragstone.engine.batch import collect_all
 from ragstone.engine.exam import ask_first_items, examines
 from ragstone.engine.execute import run_to_end
 from ragstone.engine.function_calls import CallRecorder
-from ragstone.engine.ingest import ingest
+from ragstone.engine.ingest import Profile, ingest
 from ragstone.engine.ledger import Ledger
 from ragstone.engine.plan import Plan
 from ragstone.engine.progress import silent
@@ -27,7 +28,7 @@ from ragstone.formats import open_reader
 from ragstone.llm.wrappers import Call, ordinary_calls
 from ragstone.registry import CATALOGUE
 from ragstone.storage.leftovers import temporary_folder
-from ragstone.storage.places import open_place
+from ragstone.storage.places import Place, open_place
 from ragstone.storage.runs import read_table
 from ragstone.text.matchers import Matcher
 from ragstone.tools.judge_exam import EXAM
@@ -87,14 +88,11 @@ def quote(
         with temporary_folder() as home:
             samples = open_place(home) / "samples.parquet"
             profile = ingest(reader, samples, silent)
-            table = read_table(samples)
-        request.judging.settle_large(profile.rows)
-        plan = request.plan(profile)
-        chosen = sample_positions(len(table))
-        calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen)), len(table)))
+            request.judging.settle_large(partial(seconds_of_large, request, profile, samples))
+            plan = request.plan(profile)
+            calls, factor = _sample_calls(plan, request, samples)
     finally:
         request.close()
-    factor = len(table) / max(len(chosen), 1)
 
     def line(name: str, makers: set[str]) -> QuoteLine:
         return sum_calls(name, [call for call in calls if call.evidence in makers], request.concurrency, factor)
@@ -105,7 +103,8 @@ def quote(
         sum_calls(EXAM, [call for call in calls if call.evidence == EXAM], request.concurrency),
     )
     called = tuple(line for line in lines if line.calls)
-    return Quote(len(table), len(chosen), total, called, plan.skipped, bool(request.judging.options.get("batch")))
+    sampled = min(profile.rows, MOST_ROWS)
+    return Quote(profile.rows, sampled, total, called, plan.skipped, bool(request.judging.options.get("batch")))
 
 
 def _add(line: QuoteLine, exam: QuoteLine) -> QuoteLine:
@@ -113,6 +112,25 @@ def _add(line: QuoteLine, exam: QuoteLine) -> QuoteLine:
     cost = None if line.cost_usd is None or exam.cost_usd is None else line.cost_usd + exam.cost_usd
     names = ("calls", "input_tokens", "output_tokens", "seconds")
     return replace(line, cost_usd=cost, **{name: getattr(line, name) + getattr(exam, name) for name in names})
+
+
+def seconds_of_large(request: RunRequest, profile: Profile, samples: Place, roles: Collection[str]) -> float:
+    """The time of the calls of the large judge if it is used by default, in these roles."""
+    settings = (request.metrics, request.chosen_matcher, "", request.concurrency, request.judging.options)
+    trial = make_request(*settings, dry_run=True, large=True)
+    plan = trial.plan(profile)
+    makers = _makers(plan, [piece for step in plan.evidence if {*roles} & {*step.spec.needs} for piece in step.pieces])
+    plan = replace(plan, evidence=tuple(step for step in plan.evidence if step.spec.name in makers))
+    calls, factor = _sample_calls(plan, trial, samples)
+    return sum_calls("", [call for call in calls if _is_inside(call)], 1, factor).seconds
+
+
+def _sample_calls(plan: Plan, request: RunRequest, samples: Place) -> tuple[list[Call], float]:
+    """The calls for some rows, and the number of rows per sampled row."""
+    table = read_table(samples)
+    chosen = sample_positions(len(table))
+    calls = run_to_end(_walk(plan, request, table.take(pa.array(chosen)), len(table)))
+    return calls, len(table) / max(len(chosen), 1)
 
 
 async def _walk(plan: Plan, request: RunRequest, rows: pa.Table, count: int) -> list[Call]:
@@ -145,7 +163,6 @@ def sample_positions(count: int) -> np.ndarray:
 
 def sum_calls(name: str, calls: Sequence[Call], concurrency: int, factor: float = 1.0) -> QuoteLine:
     """The total of some calls; `factor` is the number of rows per sampled row."""
-    output = sum(call.output_tokens or 0 for call in calls)
     known = all(call.cost_usd is not None for call in calls)
     # A model in this process answers one call after the other.
     seconds = sum(_seconds(call) / (1 if _is_inside(call) else concurrency) for call in calls)
@@ -153,7 +170,7 @@ def sum_calls(name: str, calls: Sequence[Call], concurrency: int, factor: float 
         name=name,
         calls=len(calls) * factor,
         input_tokens=sum(call.input_tokens or 0 for call in calls) * factor,
-        output_tokens=output * factor,
+        output_tokens=sum(call.output_tokens or 0 for call in calls) * factor,
         cost_usd=sum(call.cost_usd or 0.0 for call in calls) * factor if known else None,
         seconds=seconds * factor,
     )

@@ -66,7 +66,9 @@ def _terminal_bar() -> Iterator[Report]:
         task = bar.add_task("reading", total=None)
 
         def report(progress: Progress) -> None:
-            bar.update(task, description=progress.stage, completed=progress.done, total=progress.total)
+            bar.update(
+                task, description=f"{progress.stage}{_calls(progress)}", completed=progress.done, total=progress.total
+            )
 
         yield report
 
@@ -126,4 +128,8 @@ class _Lines:
 
 def _line(progress: Progress) -> str:
     of = f" of {progress.total:,}" if progress.total is not None else ""
-    return f"{progress.stage}: {progress.done:,}{of} rows"
+    return f"{progress.stage}: {progress.done:,}{of} rows{_calls(progress)}"
+
+
+def _calls(progress: Progress) -> str:
+    return f", {progress.calls:,} judge call{'s' if progress.calls != 1 else ''}" if progress.calls else ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Never, cast
 
 from ragstone.errors import UnknownNameError, UsageError
 from ragstone.llm.base import LLM, LLMAccessError
+from ragstone.number_format import duration
 from ragstone.text.matchers import MATCHERS, JudgeMatcher, Matcher, make_matcher
 from ragstone.tools import protocols
 from ragstone.tools.calibrations import Calibrations
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from ragstone.llm.prompts import PromptBook
     from ragstone.models.local_judge import Card
 
-# On two cores the large judge takes up to a minute for a row. For more rows it must be named.
-MOST_ROWS_LARGE = 100
+# If the large judge takes longer, it must be named: a plain run takes seconds, or minutes with the small judge.
+MOST_SECONDS_LARGE = 300.0
 
 
 class ToolFactory:
@@ -125,15 +126,17 @@ class ToolFactory:
         """The options with the large judge by its name if it is used by default, for processes on other machines."""
         return {**self.options, "judge": f"local>{LARGE}"} if self._roles.defaults else self.options
 
-    def settle_large(self, rows: int) -> str:
-        """Leave out the large judge for many rows unless it is named; return a note about it, or nothing."""
-        if not self._roles.defaults or rows <= MOST_ROWS_LARGE:
+    def caches(self, needs: Collection[str]) -> bool:
+        """Whether replies of language models for these tools stay in the cache."""
+        return bool(self.options.get("cache", True)) and not self._roles.remote.keys().isdisjoint(needs)
+
+    def settle_large(self, estimate: Callable[[Collection[str]], float]) -> str:
+        """Leave out the large judge if it is not named and its estimated seconds are many; return a note, or nothing."""
+        if not self._roles.defaults or (seconds := estimate(self._roles.defaults)) <= MOST_SECONDS_LARGE:
             return self._roles.unused
         self._roles = Roles(self.options)
         self.__dict__.pop("tools", None)
-        return (
-            f"the large judge is left out for more than {MOST_ROWS_LARGE} rows; ask for it with --judge 'local>{LARGE}'"
-        )
+        return f"the larger judge would take about {duration(seconds)} here: --judge {LARGE} asks it"
 
     def settle_verdicts(self, ways: Mapping[str, str]) -> None:
         """Fix how each model is asked for verdicts, unless the user did. The tools are opened again: their signatures differ."""

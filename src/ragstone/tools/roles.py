@@ -104,9 +104,10 @@ class Roles:
         self._choices["judge"] = Choice(self._choices["judge"].local, writer)
         # None: of a cascade to the large judge, the confidence that its card names.
         self._given_agreement = options.get("agreement")
-        self._agreement = float(options.get("agreement", DEFAULT_AGREEMENT))
-        if not 0.5 <= self._agreement < 1.0:
-            raise UsageError(f"agreement must be from 0.5 to less than 1, got {self._agreement:g}")
+        # The confidence at which a judge decides without escalating.
+        self.agreement = float(options.get("agreement", DEFAULT_AGREEMENT))
+        if not 0.5 <= self.agreement < 1.0:
+            raise UsageError(f"agreement must be from 0.5 to less than 1, got {self.agreement:g}")
         self._estimator = options.get("estimator")
         if self._triplets and self._choices["extractor"].local:
             raise UsageError(
@@ -167,12 +168,7 @@ class Roles:
 
         above: Any = remote
         needed = getattr(remote, "cascade_at", None) if self._given_agreement is None else None
-        return (LocalCascade if role == "checker" else CascadeGrader)(local[role], above, self._agreement, needed)
-
-    @property
-    def agreement(self) -> float:
-        """The confidence at which a judge decides without escalating."""
-        return self._agreement
+        return (LocalCascade if role == "checker" else CascadeGrader)(local[role], above, self.agreement, needed)
 
     def is_lowest(self, role: str) -> bool:
         """Whether a model of this role has no local judge below it."""
