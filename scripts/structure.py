@@ -62,12 +62,12 @@ BUDGETS = {
     "engine": 4_599,
     "metrics + evidence_functions": 6_685,
     "tools": 5_685,
-    "llm": 7_231,
+    "llm": 7_238,
     "models": 3_505,
     "formats": 8_260,
     "platforms": 824,
     "storage": 2_278,
-    "http": 306,
+    "http": 309,
     "registry": 1_198,
     "data": 2_101,
     "stats": 3_156,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_054
+MAX_LINES = 102_064
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
