@@ -50,7 +50,7 @@ BUDGETS = {
     "assistants": 485,
     "cli": 7_484,
     "web": 6_883,
-    "report + views": 9_912,
+    "report + views": 9_913,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_079
+MAX_LINES = 102_080
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
