@@ -243,9 +243,9 @@ class LocalCiter:
         pieces = list(dict.fromkeys(piece for text in texts for piece in quotable(text)))
         found: dict[str, Support] = {}
         for part in answer_parts(answer):
-            near = more.nearest(f"{question} {part}", texts) if more else []
-            cited = await self._cite_part(question, part, pieces, *near) if pieces else {}
+            cited = await self._cite_part(question, part, pieces) if pieces else {}
             if more and all((support.sure or 0.0) < SURE for support in cited.values()):
+                near = more.nearest(f"{question} {part}", texts)
                 other = await self._cite_part(question, part, near, *pieces) if near else {}
                 if any(support.supports and (support.sure or 0.0) >= SURE for support in other.values()):
                     cited = other
@@ -319,9 +319,10 @@ class LocalCiter:
 
 def _about(asked: frozenset[str], said: frozenset[str], chosen: Sequence[Piece], known: Sequence[Piece]) -> list[Piece]:
     """The chosen pieces with enough of the rare words of question and answer, if together they have the rarest of both."""
-    there = {piece: content_stems(piece.text) for piece in (*chosen, *known)}
+    # A table row is read with its head, a sentence without the one before it.
+    there = {one: content_stems(one.reading if "|" in one.text else one.text) for one in (*chosen, *known)}
     common = Counter(stem for stems in there.values() for stem in stems)
-    both = [stem for stem in asked & said if common[stem]]
+    both = [stem for stem in asked & said if common[stem] and len(stem) > 3]
     rarest = {stem for stem in both if common[stem] == min(common[one] for one in both)}
     if rarest and not any(rarest & content_stems(piece.reading) for piece in chosen):
         return []
