@@ -67,7 +67,7 @@ BUDGETS = {
     "formats": 8_260,
     "platforms": 824,
     "storage": 2_278,
-    "http": 306,
+    "http": 309,
     "registry": 1_198,
     "data": 2_101,
     "stats": 3_156,

@@ -10,10 +10,11 @@ import pytest
 from ragstone.errors import StopRunError, StorageError
 from ragstone.http.retry import Patience
 from ragstone.llm.base import LLMBusyError, LLMRefusedError, LLMStoppedError, Message, Reply, Request
-from ragstone.llm.batch_calls import Batched, batch_notes
+from ragstone.llm.batch_calls import Batched
 from ragstone.llm.batches import BatchRecords, BatchResult, BatchSettings, BatchState
 from ragstone.llm.budget import Budget, Budgeted, Deadline, Price, Prices
 from ragstone.llm.cache import Cache, Cached, decode_reply, encode_reply, request_key
+from ragstone.llm.concurrency import call_notes
 from ragstone.llm.wrappers import ordinary_calls
 from ragstone.testing import FakeLLM
 
@@ -99,7 +100,7 @@ class World:
 
     def ask(self, *texts, **more):
         async def ask():
-            with batch_notes(self.notes.append):
+            with call_notes(self.notes.append):
                 found = await asyncio.gather(
                     *(self.llm.complete(request(t, **more)) for t in texts), return_exceptions=True
                 )

@@ -4,11 +4,21 @@ import asyncio
 import statistics
 import time
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from ragstone.http.retry import Patience
-from ragstone.llm.base import LLMAccessError, LLMBusyError, LLMRefusedError, LLMStoppedError, LLMUnreachableError
+from ragstone.llm import wrappers
+from ragstone.llm.base import (
+    LLMAccessError,
+    LLMBusyError,
+    LLMGoneError,
+    LLMRefusedError,
+    LLMStoppedError,
+    LLMUnreachableError,
+)
+from ragstone.llm.concurrency import call_notes
 from ragstone.llm.wrappers import Retrying
 from ragstone.testing import FakeLLM
 from tests.http.loopback import GARBAGE, RESET, completion
@@ -100,24 +110,42 @@ def test_nobody_listens(loopback):
     assert "OPENAI_BASE_URL or --base-url" in str(error)
 
 
-def test_a_server_that_dies_midway_is_only_busy(loopback):
+def test_a_server_that_dies_midway_is_told_once_and_soon_given_up(loopback, monkeypatch):
     from ragstone.llm.gateway import Gateway, GatewaySettings
 
-    async def two():
-        gateway = Gateway(GatewaySettings(base_url=loopback.url, patience=QUICK))
+    monkeypatch.setattr(wrappers, "_QUIET_S", 0.05)
+    patience = replace(QUICK, longest_gone_s=0.3)
+    notes, seconds = [], []
+
+    async def ask_all():
+        gateway = Gateway(GatewaySettings(base_url=loopback.url, patience=patience))
         llm = gateway.open_llm("openai/m")
         await llm.complete(request())
         await asyncio.to_thread(loopback.stop)
+        errors = []
         try:
-            with pytest.raises(LLMBusyError) as raised:
-                await llm.complete(request("again"))
+            with call_notes(notes.append):
+                for names in ("abcd", "efgh"):
+                    started = time.perf_counter()
+                    calls = (llm.complete(request(name)) for name in names)
+                    errors += await asyncio.gather(*calls, return_exceptions=True)
+                    seconds.append(time.perf_counter() - started)
         finally:
             await gateway.close()
-        return raised.value
+        return errors
 
-    error = asyncio.run(two())
-    assert type(error) is LLMBusyError
-    assert "is it running?; given up after 6 attempts" in str(error)
+    errors = asyncio.run(ask_all())
+    assert {type(error) for error in errors} == {LLMGoneError}
+    assert "is it running?; given up after" in str(errors[0])
+    gone = f"no server answers at {loopback.url}/chat/completions: is it running?"
+    assert notes == [f"{gone} Trying again for 0.3 s; Ctrl-C keeps what is done."]
+    assert seconds[0] >= 0.3
+    assert [error.attempts for error in errors[4:]] == [1] * 4
+
+
+def test_a_server_that_restarts_is_survived():
+    reply, llm = complete(*[LLMGoneError("nothing answers at x")] * 9, "yes")
+    assert (reply.text, len(llm.requests)) == ("yes", 10)
 
 
 @pytest.mark.parametrize("trouble", [RESET, GARBAGE, (500, b"oops"), (200, b"{"), (503, b"", {"Retry-After": "0"})])

@@ -221,6 +221,10 @@ def test_where_most_wrong_rows_point_comes_first():
     assert most == "Most wrong rows seem to point to the generator (3 of 4). The local judge alone cannot be sure."
     assert headline(replace(known, outcomes=(*wrong, *missed))).startswith("As many wrong rows seem to point")
     assert headline(replace(known, outcomes=wrong[:2])).startswith("It is not known yet")
+    # Facts that seem good do not hide the wrong rows.
+    good = replace(known, limits="neither")
+    assert headline(replace(good, outcomes=(*wrong, missed[0]))) == most
+    assert headline(replace(good, outcomes=wrong[:2])).startswith("Neither part seems to limit quality")
 
 
 def test_a_run_without_a_metric_that_judges_rows_says_so():

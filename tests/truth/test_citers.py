@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragstone.data.types import Chunk
-from ragstone.truth.citers import answer_parts, quotable
+from ragstone.text.overlap import content_stems
+from ragstone.truth.citers import Piece, _about, answer_parts, quotable
 from ragstone.truth.extract import extract, make_nuggets
 from ragstone.truth.llm_tasks import Work
 from ragstone.truth.model import Case, TruthFact
@@ -162,3 +163,38 @@ def test_the_sentence_with_most_words_of_question_and_answer_is_cited() -> None:
     (row,) = extract([Case("1", question, [answer], passages=[Chunk(chunk)])], Work(None)).found
     sure = [fact.text for fact in row.facts if (fact.confidence or 0) >= 0.8]
     assert sure == ["Working from a harbour outside the Baltic, such as Bergen or Oslo, is not allowed for guests."]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "right", "wrong"),
+    [
+        (
+            "Who was the architect of the Main Hall?",
+            "Ludwig Amrain.",
+            ["The Main Hall was opened in 1958 and designed by the architect Ludwig Amrain."],
+            "It seats 1,842 visitors: 1,020 in the stalls and 480 on the first balcony.",
+        ),
+        (
+            "How much does a wheelchair place cost for a symphony concert?",
+            "34 euros (price of category D).",
+            ["Each wheelchair place is sold at the price of category D."],
+            "With a concert ticket you pay the evening flat rate of 7 euros; without a ticket the hour costs 3 euros.",
+        ),
+        (
+            "May I take my rucksack into the auditorium?",
+            "Rucksacks must be handed in at the cloakroom, free of charge.",
+            [],
+            "Subscribers may exchange two concerts per season free of charge.",
+        ),
+    ],
+)
+def test_a_piece_about_something_else_is_not_accepted_with_the_others(question, answer, right, wrong) -> None:
+    chosen = [Piece(text, text) for text in (wrong, *right)]
+    others = (
+        "Rucksacks and suitcases must be handed in and may not be taken into the auditorium. A lost token costs 10 euros. "
+        "Most concerts have one interval. The booking fee for a concert costs 2 euros. A glass costs 5 euros. "
+        "A concert without an interval lasts an hour."
+    )
+    known = [*chosen, *quotable(others)]
+    about = _about(content_stems(question), content_stems(answer), chosen, known)
+    assert [piece.text for piece in about] == right

@@ -30,7 +30,7 @@ from ragstone.errors import (
     UsageError,
 )
 from ragstone.formats import Reader, open_reader
-from ragstone.llm.batch_calls import batch_notes
+from ragstone.llm.concurrency import call_notes
 from ragstone.llm.wrappers import ordinary_calls
 from ragstone.storage.durable import Checkpoint
 from ragstone.storage.leftovers import temporary_folder
@@ -259,7 +259,7 @@ class _Evaluation:
             try:
                 with ordinary_calls():
                     await exam.ask(opened.tools)
-                with batch_notes(self.note):
+                with call_notes(self.note):
                     tools = {**request.tools, **opened.tools}
                     return await execute(plan, folder, tools, request.rows_at_once, self.progress)
             finally:

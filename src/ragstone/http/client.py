@@ -96,16 +96,14 @@ class HttpClient:
             return HttpReply(response.status, response.headers, await self._read(response, url))
 
     async def _read(self, response: aiohttp.ClientResponse, url: str) -> bytes:
-        pieces: list[bytes] = []
-        size = 0
+        body = bytearray()
         async for piece in response.content.iter_any():
-            size += len(piece)
-            if size > self._most_bytes:
+            body += piece
+            if len(body) > self._most_bytes:
                 response.close()
                 most = self._most_bytes / 2**20
                 raise HttpError("size", f"{show_address(url)} sent a reply of more than {most:g} MB")
-            pieces.append(piece)
-        return b"".join(pieces)
+        return bytes(body)
 
     def _open_session(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()

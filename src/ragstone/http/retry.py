@@ -23,14 +23,14 @@ class BusyError(Exception):
 
     # The number of requests that were sent.
     attempts = 1
+    # How long nothing has answered at an address that answered before.
+    gone_s: float | None = None
 
     def __init__(
         self, message: str, retry_after_s: float | None = None, slow_down: bool = False, timed_out: bool = False
     ) -> None:
         super().__init__(message)
-        self.retry_after_s = retry_after_s
-        self.slow_down = slow_down
-        self.timed_out = timed_out
+        self.retry_after_s, self.slow_down, self.timed_out = retry_after_s, slow_down, timed_out
 
     def give_up(self, failures: int, wait_s: float) -> Exception:
         """Return the error to raise in place of another attempt."""
@@ -58,10 +58,13 @@ class Patience:
     longest_asked_s: float = 600.0
     # Measured from the first failure, so that waiting for a rate limit does not count.
     longest_s: float = 900.0
+    # For a server that is gone, counted over all calls.
+    longest_gone_s: float = 30.0
 
     def wait_s(self, failures: int, error: BusyError) -> float:
         """Return the wait after this many failures."""
-        jitter = random.uniform(0, min(self.longest_wait_s, self.first_wait_s * 2 ** min(failures - 1, 30)))  # noqa: S311
+        longest_s = self.longest_wait_s if error.gone_s is None else min(self.longest_wait_s, 4.0)
+        jitter = random.uniform(0, min(longest_s, self.first_wait_s * 2 ** min(failures - 1, 30)))  # noqa: S311
         if error.retry_after_s is None:
             return jitter
         return min(error.retry_after_s, self.longest_asked_s) + min(jitter, 1.0)
@@ -70,6 +73,8 @@ class Patience:
         """Return whether no attempt is left. If the server asks for slower requests, only the time limits them."""
         if isinstance(error, UnreachableError):
             return failures >= self.attempts_unreachable
+        if error.gone_s is not None:
+            return error.gone_s >= self.longest_gone_s
         return not error.slow_down and failures >= self.attempts
 
 

@@ -6,6 +6,7 @@ LLMError
 ├── LLMRefusedError        the server rejects this request (400, content filter); a retry does not help
 │   └── UnsupportedFormatError  the server does not support JSON schemas or JSON mode
 ├── LLMBusyError           429, 5xx, timeouts, broken connections; a retry may help
+│   ├── LLMGoneError            the address answered before
 │   └── LLMUnreachableError     the address has never answered
 ├── LLMReplyError          the reply is not usable; carries the raw text
 └── LLMStoppedError        the budget or the deadline is used up; no further call is made
@@ -229,6 +230,10 @@ class UnsupportedFormatError(LLMRefusedError):
 
 class LLMBusyError(BusyError, LLMError):
     """The server did not answer; a retry may help."""
+
+
+class LLMGoneError(LLMBusyError):
+    """Nothing answers at an address that answered before."""
 
 
 class LLMUnreachableError(UnreachableError, LLMBusyError):

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
@@ -41,21 +39,14 @@ from ragstone.llm.batches import (
 )
 from ragstone.llm.budget import Budget, Budgeted, Deadline
 from ragstone.llm.cache import Cache, decode_reply, request_key
-from ragstone.llm.concurrency import bound, gather_or_cancel
+from ragstone.llm.concurrency import gather_or_cancel, tell
 from ragstone.llm.wrappers import calls_are_ordinary
 
-Note = Callable[[str], object]
-_NOTE: ContextVar[Note | None] = ContextVar("ragstone_batch_note", default=None)
 _SECONDS_BETWEEN_NOTES = 60.0
 # After this many failed questions about a batch, the run stops. The batch goes on.
 _MOST_FAILURES = 30
 # A batch is answered or ended within a day.
 _LONGEST_S = 26 * 3600.0
-
-
-def batch_notes(note: Note) -> AbstractContextManager[None]:
-    """Call a function with each remark about batches in this block, and in tasks started in it."""
-    return bound(_NOTE, note)
 
 
 class _Waiting(NamedTuple):
@@ -244,12 +235,12 @@ class Batched(LLMWrapper):
             self._records.remove(record)
             if isinstance(error, LLMAccessError) or not self._api.has_calls:
                 raise
-            _tell(f"the batch is refused: {error}; {len(chunk):,} requests are sent as ordinary calls")
+            tell(f"the batch is refused: {error}; {len(chunk):,} requests are sent as ordinary calls")
             self._fall_back(chunk)
             return
         record = replace(record, batch=batch)
         self._records.write(record)
-        _tell(f"batch {batch}: {len(chunk):,} requests to {self.name}")
+        tell(f"batch {batch}: {len(chunk):,} requests to {self.name}")
         await self._follow(record, chunk, is_sure)
 
     async def _create(self, record: BatchRecord, lines: list[bytes]) -> tuple[str, bool]:
@@ -304,7 +295,7 @@ class Batched(LLMWrapper):
             return None
         found = replace(current, batch=batch)
         self._records.write(found)
-        _tell(f"batch {batch} was submitted before an interruption and is continued")
+        tell(f"batch {batch} was submitted before an interruption and is continued")
         return found
 
     async def _wait(self, record: BatchRecord) -> BatchState:
@@ -330,7 +321,7 @@ class Batched(LLMWrapper):
                 self._stop(record, state)
             words, now = f"{state.status}, {state.done:,} of {len(record.keys):,}", time.monotonic()
             if words != shown and (not shown or now - shown_at > _SECONDS_BETWEEN_NOTES):
-                _tell(f"batch {record.batch}: {words} requests done")
+                tell(f"batch {record.batch}: {words} requests done")
                 shown, shown_at = words, now
             await asyncio.sleep(min(wait_s, max(self._deadline.left_s, 0)))
             wait_s = min(wait_s * 1.5, self._settings.longest_poll_s)
@@ -363,10 +354,10 @@ class Batched(LLMWrapper):
                 failed[key] = waiting
         done = f"batch {record.batch} {state.status}: {len(wanted) - len(failed):,} replies"
         if not failed:
-            _tell(done)
+            tell(done)
             return
         reason = state.problem or next((f"{errors[key]}" for key in failed if key in errors), "no result")
-        _tell(f"{done}; {len(failed):,} requests failed and are sent as ordinary calls ({reason})")
+        tell(f"{done}; {len(failed):,} requests failed and are sent as ordinary calls ({reason})")
         self._fall_back(failed)
 
     def _fall_back(self, failed: _Queue) -> None:
@@ -377,8 +368,3 @@ class Batched(LLMWrapper):
 
 def _kind(request: Request) -> tuple[str, bool]:
     return request.reply_format, request.logprobs
-
-
-def _tell(words: str) -> None:
-    if note := _NOTE.get():
-        note(words)

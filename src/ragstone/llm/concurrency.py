@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -20,6 +20,20 @@ def bound(variable: ContextVar[Result], value: Result) -> Iterator[None]:
         yield
     finally:
         variable.reset(token)
+
+
+_NOTE: ContextVar[Callable[[str], object] | None] = ContextVar("ragstone_call_note", default=None)
+
+
+def call_notes(note: Callable[[str], object]) -> AbstractContextManager[None]:
+    """Call a function with each remark about calls in this block, and in tasks started in it."""
+    return bound(_NOTE, note)
+
+
+def tell(words: str) -> None:
+    """Make a remark about calls."""
+    if note := _NOTE.get():
+        note(words)
 
 
 async def gather_or_cancel(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ragstone.llm.base import LLM, LLMAccessError, LLMBusyError, LLMRefusedError, LLMUnreachableError, Reply, Request
+from ragstone.llm.base import LLM, LLMAccessError, LLMBusyError, LLMGoneError, LLMRefusedError, Reply, Request
 
 # How long a failed server gets no calls while others work: doubled with each failure in a row.
 _FIRST_REST_S, _LONGEST_REST_S = 1.0, 60.0
@@ -87,8 +87,8 @@ class EndpointPool:
                 if not server.answered:
                     raise
                 errors.append(LLMBusyError(str(error)))
-        # If one of them has answered before, the addresses are not wrong.
-        raise next((one for one in errors if not isinstance(one, LLMUnreachableError)), errors[-1])
+        # A server that is there counts most; if one has answered before, the addresses are not wrong.
+        raise next((one for kind in (LLMBusyError, LLMGoneError) for one in errors if type(one) is kind), errors[-1])
 
     async def close(self) -> None:
         """Do nothing: the gateway owns the client."""

@@ -13,6 +13,7 @@ from ragstone.llm.base import (
     LLM,
     LLMAccessError,
     LLMError,
+    LLMGoneError,
     LLMStoppedError,
     LLMWrapper,
     Reply,
@@ -21,7 +22,10 @@ from ragstone.llm.base import (
     estimate_request,
 )
 from ragstone.llm.budget import Price
-from ragstone.llm.concurrency import bound
+from ragstone.llm.concurrency import bound, tell
+
+# A server that restarts at once is not worth a note.
+_QUIET_S = 2.0
 
 
 class Retrying(LLMWrapper):
@@ -30,11 +34,27 @@ class Retrying(LLMWrapper):
     def __init__(self, llm: LLM, patience: Patience = Patience()) -> None:  # noqa: B008  (frozen)
         super().__init__(llm)
         self._patience = patience
+        # Since when the server is gone, for all calls.
+        self._gone_at: float | None = None
+        self._has_told = False
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply with the number of attempts."""
-        reply, attempts = await retry(lambda: self._llm.complete(request), self._patience, request.retry_late)
+        reply, attempts = await retry(lambda: self._try(request), self._patience, request.retry_late)
         return reply if attempts == 1 else replace(reply, attempts=attempts - 1 + reply.attempts)
+
+    async def _try(self, request: Request) -> Reply:
+        try:
+            reply = await self._llm.complete(request)
+        except LLMGoneError as error:
+            self._gone_at = self._gone_at or time.monotonic()
+            error.gone_s = time.monotonic() - self._gone_at
+            if error.gone_s >= _QUIET_S and not self._has_told:
+                self._has_told = True
+                tell(f"{error} Trying again for {self._patience.longest_gone_s:g} s; Ctrl-C keeps what is done.")
+            raise
+        self._gone_at = None
+        return reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +91,8 @@ def record_calls(calls: list[Call], sample_id: str, evidence: str) -> AbstractCo
 
 def record_reply(request: Request, reply: Reply) -> None:
     """Append a successful call if calls are being recorded."""
-    _record(
-        request,
-        reply.model,
-        input_tokens=reply.input_tokens,
-        output_tokens=reply.output_tokens,
-        cost_usd=reply.cost_usd,
-        latency_s=reply.latency_s,
-        attempts=reply.attempts,
-        cached=reply.cached,
-        reply=reply.text,
-    )
+    counts = ("input_tokens", "output_tokens", "cost_usd", "latency_s", "attempts", "cached")
+    _record(request, reply.model, reply=reply.text, **{name: getattr(reply, name) for name in counts})
 
 
 def record_failure(request: Request, model: str, error: LLMError | LLMAccessError, latency_s: float) -> None:
@@ -180,14 +191,11 @@ class Speed(NamedTuple):
 
     def time_s(self, sent: int, received: int) -> float:
         """Return the time of a call, from the seconds per token sent and per token received (least squares)."""
-        determinant = self.sent_sent * self.received_received - self.sent_received**2
-        if determinant > 1e-6 * self.sent_sent * self.received_received:
-            by_sent = (
-                self.sent_seconds * self.received_received - self.received_seconds * self.sent_received
-            ) / determinant
-            by_received = (
-                self.received_seconds * self.sent_sent - self.sent_seconds * self.sent_received
-            ) / determinant
+        two_sent, both, two_received = self.sent_sent, self.sent_received, self.received_received
+        determinant = two_sent * two_received - both**2
+        if determinant > 1e-6 * two_sent * two_received:
+            by_sent = (self.sent_seconds * two_received - self.received_seconds * both) / determinant
+            by_received = (self.received_seconds * two_sent - self.sent_seconds * both) / determinant
             if by_sent >= 0 and by_received >= 0:
                 return by_sent * sent + by_received * received
         # Calls that are all alike: a token that is received takes about as long as eight that are sent.
@@ -214,12 +222,4 @@ class Quoting(LLMWrapper):
             seconds = self._speed.time_s(sent, received)
         price = self._price if self._batch_price is None or calls_are_ordinary() else self._batch_price
         cost = None if price is None else price.cost_usd(sent, received)
-        return Reply(
-            request.guess,
-            self.name,
-            input_tokens=sent,
-            output_tokens=received,
-            cost_usd=cost,
-            latency_s=seconds,
-            quoted=True,
-        )
+        return Reply(request.guess, self.name, sent, received, cost_usd=cost, latency_s=seconds, quoted=True)

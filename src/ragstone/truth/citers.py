@@ -47,6 +47,8 @@ _MOST_READ, _MOST_NEAR = 8, 40
 SURE = 0.8
 # The share of a part's words that one more piece must add, and what it must add to the support.
 _LEAST_ADDED, _LEAST_GAIN = 0.12, 0.1
+# The share of the best piece's rare words, of the question and the answer, from which on a piece is about them.
+_LEAST_OF_BEST = 0.4
 # The most support by a text without any number of the part.
 _NO_NUMBER = 0.15
 _DIGITS = re.compile(r"\d[\d.,:/]*\d")
@@ -257,9 +259,10 @@ class LocalCiter:
         own = len(wanted & content_stems(" ".join(piece.reading for piece in chosen)))
         if any(len(wanted & content_stems(piece.reading)) > 2 * own for piece in (*pieces, *rivals)):
             sure = min(sure, SURE - 0.01)  # A piece with more words of the question and the answer is a rival.
+        about = _about(asked, content_stems(part), chosen, [*pieces, *rivals])
+        found = {piece.text: sure if piece in about else min(sure, SURE - 0.01) for piece in chosen}
         least = self._checker.card.readings["support"].threshold if self._checker else _LEAST_COVERED
-        support = Support(sure >= least and near, round(sure, 3), not near)
-        return dict.fromkeys((piece.text for piece in chosen), support)
+        return {text: Support(one >= least and near, round(one, 3), not near) for text, one in found.items()}
 
     async def _fewest(self, question: str, part: str, chosen: list[Piece], alone: float) -> tuple[float, list[Piece]]:
         """The support by the first piece, or by the fewest that together support more."""
@@ -298,6 +301,19 @@ class LocalCiter:
             min(one, _NO_NUMBER) if numbers.isdisjoint(_numbers(text)) and numbers else one
             for one, text in zip(sure, texts, strict=True)
         ]
+
+
+def _about(asked: frozenset[str], said: frozenset[str], chosen: Sequence[Piece], known: Sequence[Piece]) -> list[Piece]:
+    """The chosen pieces with enough of the rare words of question and answer, if together they have the rarest of both."""
+    # A table row is read with its head, a sentence without the one before it.
+    there = {one: content_stems(one.reading if "|" in one.text else one.text) for one in (*chosen, *known)}
+    common = Counter(stem for stems in there.values() for stem in stems)
+    both = [stem for stem in asked & said if common[stem] and len(stem) > 3]
+    rarest = {stem for stem in both if common[stem] == min(common[one] for one in both)}
+    if rarest and not any(rarest & content_stems(piece.reading) for piece in chosen):
+        return []
+    shares = {piece: _share(asked | said, stems, common, len(there)) for piece, stems in there.items()}
+    return [piece for piece in chosen if shares[piece] >= _LEAST_OF_BEST * max(shares.values())]
 
 
 def _is_other_row(text: str, asked: frozenset[str], wanted: frozenset[str]) -> bool:

@@ -289,7 +289,8 @@ def headline(diagnosis: Diagnosis) -> str:
     if limits == "both":
         return "Retriever and generator both limit quality." if sure else f"Both parts seem to limit quality, {doubt}."
     if limits == "neither":
-        return "Neither part limits quality." if sure else f"Neither part seems to limit quality, {doubt}."
+        seems_so = f"Neither part seems to limit quality, {doubt}."
+        return "Neither part limits quality." if sure else _blame(diagnosis) or seems_so
     if limits == "unknown":
         return _blame(diagnosis) or f"It is not known yet which part limits quality: {_missing(diagnosis)}."
     if not sure:
@@ -345,9 +346,9 @@ def _missing(diagnosis: Diagnosis) -> str:
 
 
 def _blame(diagnosis: Diagnosis) -> str:
-    """Where most wrong rows point, if only the local judge read them; empty if something else is missing, or for few rows."""
+    """Where most wrong rows point, if no part seems bad and only the local judge read them; empty for few rows."""
     (fewer, _), (most, part) = sorted((diagnosis.blamed(part), part) for part in PARTS)
-    if most < _LEAST_BLAMED or "the local judge alone" not in _missing(diagnosis):
+    if most < _LEAST_BLAMED or (diagnosis.limits != "neither" and "the local judge alone" not in _missing(diagnosis)):
         return ""
     rows = f"Most wrong rows seem to point to the {part} ({most:,} of {most + fewer:,})"
     if most == fewer:

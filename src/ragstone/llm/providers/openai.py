@@ -14,6 +14,7 @@ from ragstone.http.retry import is_busy, read_retry_after
 from ragstone.llm.base import (
     LLMAccessError,
     LLMBusyError,
+    LLMGoneError,
     LLMRefusedError,
     LLMUnreachableError,
     Message,
@@ -84,8 +85,9 @@ class OpenAIEndpoint:
             return LLMAccessError(message)
         if error.kind == "size":
             return LLMRefusedError(message)
-        # A server that has answered before is only busy.
-        if error.kind == "connect" and not self._has_answered:
+        if error.kind == "connect" and self._has_answered:
+            return LLMGoneError(message)
+        if error.kind == "connect":
             advice = f" The address comes from {self._endpoint.address_variable} or --base-url."
             return LLMUnreachableError(f"{message}{advice}")
         return LLMBusyError(message, timed_out=error.kind == "timeout")
