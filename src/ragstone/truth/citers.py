@@ -305,7 +305,6 @@ class LocalCiter:
 
 def _about(asked: frozenset[str], said: frozenset[str], chosen: Sequence[Piece], known: Sequence[Piece]) -> list[Piece]:
     """The chosen pieces with enough of the rare words of question and answer, if together they have the rarest of both."""
-    # A table row is read with its head, a sentence without the one before it.
     there = {one: content_stems(one.reading if "|" in one.text else one.text) for one in (*chosen, *known)}
     common = Counter(stem for stems in there.values() for stem in stems)
     both = [stem for stem in asked & said if common[stem] and len(stem) > 3]
