@@ -48,21 +48,21 @@ from source_tree import (
 # with the code; only a new capability raises that of its own package, and its commit says what it is worth.
 BUDGETS = {
     "assistants": 485,
-    "cli": 7_495,
+    "cli": 7_498,
     "web": 6_883,
-    "report + views": 9_917,
+    "report + views": 9_924,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
     "sweep": 1_473,
     "analysis": 6_339,
-    "truth": 7_228,
+    "truth": 7_243,
     "stress": 1_967,
     "agreement": 3_573,
-    "engine": 4_592,
+    "engine": 4_637,
     "metrics + evidence_functions": 6_685,
-    "tools": 5_685,
-    "llm": 7_250,
+    "tools": 5_684,
+    "llm": 7_257,
     "models": 3_505,
     "formats": 8_260,
     "platforms": 824,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_060
+MAX_LINES = 102_139
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
