@@ -76,7 +76,7 @@ def _turn(message: Any, roles: Mapping[str, str] = ROLES, field: str | None = No
 
 
 def speaker_names(messages: Any) -> list[str]:
-    """Who speaks in a conversation, as its messages name them, without calls and raw results of tools."""
+    """The speakers of a conversation, as its messages name them, without calls and raw results of tools."""
     items = unpack(messages)
     ones = [one for one in items if isinstance(one, Mapping)] if isinstance(items, list | tuple) else []
     names = [next((one[key] for key in _NAMED if key in one), None) for one in ones]

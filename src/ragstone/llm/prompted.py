@@ -283,7 +283,7 @@ class Judge:
 
 
 class Asker:
-    """What asks a judge with the prompts that it names."""
+    """A part that asks a judge with its own prompts."""
 
     asks: tuple[str, ...] = ()
 
