@@ -50,7 +50,7 @@ BUDGETS = {
     "assistants": 485,
     "cli": 7_498,
     "web": 6_883,
-    "report + views": 9_924,
+    "report + views": 9_927,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
@@ -59,7 +59,7 @@ BUDGETS = {
     "truth": 7_243,
     "stress": 1_967,
     "agreement": 3_573,
-    "engine": 4_637,
+    "engine": 4_639,
     "metrics + evidence_functions": 6_685,
     "tools": 5_684,
     "llm": 7_257,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_139
+MAX_LINES = 102_144
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

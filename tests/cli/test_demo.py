@@ -27,7 +27,7 @@ def test_the_chat_explains_its_wrong_turn(cli, home):
 
 def test_it_ends_with_the_worst_sample_and_the_command_that_opens_it(cli, home):
     printed = cli("demo", "-o", "store").out
-    assert "limit quality" in printed
+    assert "Most wrong rows seem to point to the retriever (3 of 5)" in printed
     sample = re.search(r"^(h\d\d)  (?:wrong|look) \(\d+ %\)", printed, flags=re.MULTILINE)[1]
     assert f"ragstone view store --open --run harbour-better --sample {sample}" in printed.replace("\n", " ")
 

@@ -1,9 +1,12 @@
 """Signs in the verdicts of a run that its judge does not read."""
 
+import asyncio
+
 import pyarrow as pa
 import pytest
 
-from ragstone.engine.exam import _all_equal, _by_number
+from ragstone.engine.exam import _all_equal, _by_number, examine
+from ragstone.llm.base import LLMGoneError
 from ragstone.storage.places import open_place
 from ragstone.storage.runs import RunFolder, write_table
 
@@ -55,3 +58,11 @@ def test_all_equal(folder, verdicts, count):
 
 def test_evidence_that_the_run_did_not_store(folder):
     assert not [*_all_equal(folder, set(), "x"), *_by_number(folder, set(), "x")]
+
+
+def test_a_server_that_goes_away_is_not_a_judge_that_guesses():
+    class Gone:
+        async def check(self, question, claims, texts):
+            raise LLMGoneError("no server answers")
+
+    assert asyncio.run(examine(Gone(), "x")) == {}

@@ -128,7 +128,10 @@ def test_labels_of_one_run_only_are_remarked(tmp_path):
     plain, theirs = RowLabel("", 0.06), RowLabel("", 0.97, "Ana", 0.06)
     before, after = [theirs, theirs, plain], [plain, theirs]
     [note] = set(ComparisonView.of(comparison, (before, after)).cautions) - set(comparison.remarks)
-    assert note == "h01: labelled in one run only; label both answers, or the judge's word decides"
+    assert note.startswith(
+        "h01: labelled in one run only, so the judge compares both answers; label the other: ragstone"
+    )
+    assert note.endswith(f"labels --run {comparison.after.name} --set h01=right")
     both = (after, after)
     assert ComparisonView.of(comparison, both).cautions == comparison.remarks
 

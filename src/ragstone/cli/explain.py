@@ -139,7 +139,7 @@ def runs(
     out: str = shared("out"),
     json: bool = shared("json"),
 ) -> None:
-    """List the stored runs, or delete one.
+    """List the stored runs.
 
     The newest come first; without `--full`, twenty of them. Names work wherever a command asks for a run.
     """

@@ -22,6 +22,8 @@ LEAST_ROWS = 10
 # Fewer verdicts may well be equal, or in order.
 LEAST_VERDICTS, _LEAST_PLACED = 20, 12
 _PLACED_SHARE = 0.8
+# With fewer answers, as of a server that went away, nothing is known.
+_LEAST_ANSWERS = 8
 _VERDICTS = (
     "answer_claims_in_reference",
     "reference_claims_in_answer",
@@ -48,7 +50,7 @@ async def examine(checker: Any, name: str) -> dict[str, Any]:
         answers, _ = await ask_first_items(checker, calls)
     except LLMStoppedError:
         return {}
-    if not answers:
+    if len(answers) < _LEAST_ANSWERS:
         return {}
     found = mark(answers, two_way=getattr(checker, "two_way", False))[0]
     made = [call for call in calls if call.is_made]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ragstone.data.verdict import CONTRADICTION, ENTAILMENT, NEUTRAL, Verdict, probability_of
 from ragstone.errors import Skip
-from ragstone.llm.base import LLMError, LLMStoppedError
+from ragstone.llm.base import LLMBusyError, LLMError, LLMStoppedError
 from ragstone.llm.concurrency import gather_then_raise
 from ragstone.llm.wrappers import Call, record_calls
 from ragstone.stats.intervals import Interval, wilson_interval
@@ -92,7 +92,7 @@ async def _ask(item: Item, tools: Mapping[str, Any], calls: list[Call]) -> list[
             answers = await _ASK[item.kind](tools[TOOL_OF[item.kind]], item.data)
         except LLMStoppedError:
             raise
-        except Skip:  # not for this judge: a language that it does not read
+        except (Skip, LLMBusyError):  # a language that the judge does not read, or no answer at all
             return []
         except LLMError:
             task, part, count = _expected(item)

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -139,7 +140,9 @@ def _note_labels(comparison: Comparison, judged: Judged) -> Comparison:
     pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
     ids = read_ids(comparison.after)
     lone = tuple(ids[other] for one, other in pairs if (one in old) != (other in new))
-    note = f"{name_some(lone, 5)}: labelled in one run only; label both answers, or the judge's word decides"
+    other = shlex.quote((comparison.after if old else comparison.before).name)
+    note = f"{name_some(lone, 5)}: labelled in one run only, so the judge compares both answers; "
+    note += f"label the other: ragstone labels --run {other} --set {shlex.quote(lone[0])}=right" if lone else ""
     return replace(comparison, remarks=(*comparison.remarks, note)) if lone else comparison
 
 
