@@ -442,6 +442,7 @@ def test_a_run_with_a_name_is_computed_once(tmp_path):
     assert [row.metric for row in again.summary()] == ["distinct_1"]
 
 
+@pytest.mark.usefixtures("catalogue")
 def test_the_budget_is_in_the_plan_while_the_run_is_computed(tmp_path):
     seen = []
 

@@ -236,7 +236,7 @@ def _statuses_text(diagnosis: Diagnosis) -> str:
         wanted = "fact_recall" if diagnosis.undecided[NOT_SEARCHED] else "ragchecker"
         without = f"have no status: no metric of this run judges rows (add -m {wanted})"
         if not judged:
-            return f"{counted(rows, 'row')} {without}."
+            return f"{counted(rows, 'row')} {without if rows > 1 else without.replace('have', 'has', 1)}."
     if not judged:
         reason = next((f": {reason}" for reason, _ in diagnosis.undecided.most_common(1)), "")
         reason = reason.replace("the sample has", "the rows have")
