@@ -50,7 +50,7 @@ BUDGETS = {
     "assistants": 485,
     "cli": 7_498,
     "web": 6_883,
-    "report + views": 9_927,
+    "report + views": 9_929,
     "api": 706,
     "notify": 842,
     "watch": 2_323,
@@ -67,7 +67,7 @@ BUDGETS = {
     "formats": 8_260,
     "platforms": 824,
     "storage": 2_278,
-    "http": 309,
+    "http": 313,
     "registry": 1_198,
     "data": 2_101,
     "stats": 3_156,
@@ -77,7 +77,7 @@ BUDGETS = {
 }
 # Over all packages; 95,549 before attacks and leaks, simulated users, acceptance criteria, coding assistants and schemas; 101,930 before
 # technical names, the memory of the local judge, word pieces without a package, and sentences before code.
-MAX_LINES = 102_144
+MAX_LINES = 102_150
 MAX_FILES = 578
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

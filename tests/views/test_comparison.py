@@ -131,7 +131,7 @@ def test_labels_of_one_run_only_are_remarked(tmp_path):
     assert note.startswith(
         "h01: labelled in one run only, so the judge compares both answers; label the other: ragstone"
     )
-    assert note.endswith(f"labels --run {comparison.after.name} --set h01=right")
+    assert note.endswith(f"labels --run {comparison.after.name} --set h01=right (or =wrong)")
     both = (after, after)
     assert ComparisonView.of(comparison, both).cautions == comparison.remarks
 

@@ -257,9 +257,9 @@ class _Evaluation:
 
         async def execute_and_close() -> int:
             try:
-                with ordinary_calls():
-                    await exam.ask(opened.tools)
                 with call_notes(self.note):
+                    with ordinary_calls():
+                        await exam.ask(opened.tools)
                     tools = {**request.tools, **opened.tools}
                     return await execute(plan, folder, tools, request.rows_at_once, self.progress)
             finally:

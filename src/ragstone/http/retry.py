@@ -35,8 +35,12 @@ class BusyError(Exception):
     def give_up(self, failures: int, wait_s: float) -> Exception:
         """Return the error to raise in place of another attempt."""
         asks = f" (the server asks to wait {self.retry_after_s:.0f} s)" if (self.retry_after_s or 0) > 60 else ""
-        tries = f"{failures} attempt{'s' if failures != 1 else ''}"
-        final = type(self)(f"{self}{asks}; given up after {tries}", wait_s, self.slow_down, self.timed_out)
+        tries = f"; given up after {failures} attempt{'s' if failures != 1 else ''}"
+        if self.gone_s is not None:  # the same words for all calls
+            tries = (
+                " It answered before. Start it and run the same command again: replies in the cache are not asked again"
+            )
+        final = type(self)(f"{self}{asks}{tries}", wait_s, self.slow_down, self.timed_out)
         final.attempts = failures
         return final
 

@@ -142,7 +142,9 @@ def _note_labels(comparison: Comparison, judged: Judged) -> Comparison:
     lone = tuple(ids[other] for one, other in pairs if (one in old) != (other in new))
     other = shlex.quote((comparison.after if old else comparison.before).name)
     note = f"{name_some(lone, 5)}: labelled in one run only, so the judge compares both answers; "
-    note += f"label the other: ragstone labels --run {other} --set {shlex.quote(lone[0])}=right" if lone else ""
+    note += (
+        f"label the other: ragstone labels --run {other} --set {shlex.quote(lone[0])}=right (or =wrong)" if lone else ""
+    )
     return replace(comparison, remarks=(*comparison.remarks, note)) if lone else comparison
 
 
