@@ -128,10 +128,12 @@ def test_labels_of_one_run_only_are_remarked(tmp_path):
     plain, theirs = RowLabel("", 0.06), RowLabel("", 0.97, "Ana", 0.06)
     before, after = [theirs, theirs, plain], [plain, theirs]
     [note] = set(ComparisonView.of(comparison, (before, after)).cautions) - set(comparison.remarks)
-    assert note.startswith(
-        "h01: labelled in one run only, so the judge compares both answers; label the other: ragstone"
-    )
-    assert note.endswith(f"labels --run {comparison.after.name} --set h01=right (or =wrong)")
+    label = "h01: labelled in one run only; label the other answer, too: ragstone labels --run"
+    assert note == f"{label} {comparison.after.name} --set h01=right (or =wrong)"
+    # The first row is labelled in B alone, another one in A alone.
+    mixed = ([plain, plain, theirs], [theirs, plain, plain])
+    [note] = set(ComparisonView.of(comparison, mixed).cautions) - set(comparison.remarks)
+    assert f"--run {comparison.before.name} --set h01=right" in note
     both = (after, after)
     assert ComparisonView.of(comparison, both).cautions == comparison.remarks
 

@@ -72,7 +72,7 @@ def align_samples(before: pa.Table, after: pa.Table) -> Alignment:
     if len(by_question[0]) > np.count_nonzero(same):
         first, second = by_question
         repeats = _repeated(questions[0])[first] | _repeated(questions[1])[second]
-        renamed, by, repeated = pa.array([], pa.string()), "question", int(np.count_nonzero(repeats))
+        renamed, by, repeated = pa.chunked_array([], pa.string()), "question", int(np.count_nonzero(repeats))
     else:
         renamed = before["id"].take(pa.array(ids[0][~same]))
         first, second, by, repeated = ids[0][same], ids[1][same], "id", 0
@@ -123,12 +123,12 @@ def _repeated(column: pa.ChunkedArray) -> np.ndarray:
     return repeated
 
 
-def _without(ids: pa.ChunkedArray, paired: np.ndarray, renamed: pa.Array) -> tuple[str, ...]:
+def _without(ids: pa.ChunkedArray, paired: np.ndarray, renamed: pa.ChunkedArray) -> tuple[str, ...]:
     unpaired = np.ones(len(ids), dtype=bool)
     unpaired[paired] = False
     left = ids.filter(pa.array(unpaired))
     if len(renamed):
-        left = left.filter(pc.invert(pc.is_in(left, value_set=pa.array(renamed.to_pylist(), renamed.type))))
+        left = left.filter(pc.invert(pc.is_in(left, value_set=renamed.combine_chunks())))
     return tuple(left.to_pylist())
 
 

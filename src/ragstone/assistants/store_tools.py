@@ -26,8 +26,8 @@ MOST_LISTED = 50
 MOST_DIAGNOSED = 2_000
 MOST_GATED = 5_000
 _METRIC = (
-    *("metric", "part", "better", "shown", "interval", "is_estimate", "mean", "low", "high", "ok"),
-    *("skipped", "failed"),
+    *("metric", "part", "better", "shown", "interval", "is_estimate"),
+    *("mean", "low", "high", "ok", "skipped", "failed"),
 )
 _DIAGNOSIS = (
     *("headline", "statuses", "looked_at", "causes.name", "causes.part", "causes.meaning", "causes.main"),

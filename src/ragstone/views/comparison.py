@@ -138,14 +138,14 @@ def _note_labels(comparison: Comparison, judged: Judged) -> Comparison:
     """With a remark if people labelled a row in one run only: its change may be that from the judge's word to theirs."""
     old, new = ({row for row, one in enumerate(side) if one.labelled_by} for side in judged)
     pairs = zip(comparison.pairs.before.tolist(), comparison.pairs.after.tolist(), strict=True)
-    ids = read_ids(comparison.after)
-    lone = tuple(ids[other] for one, other in pairs if (one in old) != (other in new))
-    other = shlex.quote((comparison.after if old else comparison.before).name)
-    note = f"{name_some(lone, 5)}: labelled in one run only, so the judge compares both answers; "
-    note += (
-        f"label the other: ragstone labels --run {other} --set {shlex.quote(lone[0])}=right (or =wrong)" if lone else ""
-    )
-    return replace(comparison, remarks=(*comparison.remarks, note)) if lone else comparison
+    if not (lone := [(one, other) for one, other in pairs if (one in old) != (other in new)]):
+        return comparison
+    runs, ids = (comparison.before, comparison.after), (read_ids(comparison.before), read_ids(comparison.after))
+    side = int(lone[0][0] in old)  # of the answer without a label
+    words = "ragstone", "labels", "--run", runs[side].name, "--set", f"{ids[side][lone[0][side]]}=right"
+    named = name_some(tuple(ids[1][other] for _, other in lone), 5)
+    note = f"{named}: labelled in one run only; label the other answer, too: {shlex.join(words)} (or =wrong)"
+    return replace(comparison, remarks=(*comparison.remarks, note))
 
 
 @dataclass(frozen=True)
